@@ -1,0 +1,112 @@
+"""What a rule reports: plain frozen data, so that it survives pickling, the cache and every output format.
+
+Lines and columns count from 1, columns in code points, ends are exclusive. Other units (UTF-8 bytes for
+`ast`, UTF-16 for editors) are converted in `jaxlint.columns` only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Severity(str, Enum):
+    """How bad: an error is a wrong result, a crash or certain growth; a warning costs time or memory."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        return _SEVERITY_RANK[self]
+
+
+class Confidence(str, Enum):
+    """How sure: high is proven from the source, medium rests on one assumption, low on several."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def rank(self) -> int:
+        return _CONFIDENCE_RANK[self]
+
+
+_SEVERITY_RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+_CONFIDENCE_RANK = {Confidence.LOW: 0, Confidence.MEDIUM: 1, Confidence.HIGH: 2}
+
+
+class Applicability(str, Enum):
+    """Whether a fix may be applied unasked (safe), when asked (unsafe) or never (display)."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of source: 1-based, columns in code points, end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A span in a file."""
+
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that explains the finding ("jitted here", "this varies")."""
+
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of a span of the original source. An empty span inserts."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change to the finding's own file."""
+
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One claim about one place. `symbol` is the qualified name of the enclosing function, or ""."""
+
+    code: str
+    slug: str
+    message: str
+    severity: Severity
+    confidence: Confidence
+    place: Place
+    symbol: str = ""
+    related: tuple[Related, ...] = field(default=())
+    fix: Fix | None = None
+
+    @property
+    def path(self) -> str:
+        return self.place.path
+
+    @property
+    def span(self) -> Span:
+        return self.place.span
