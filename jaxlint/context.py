@@ -1,0 +1,77 @@
+"""What a rule may ask while it judges: the focused syntax tree, other facts, the file's own spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from jaxlint.finding import Edit, Place, Span
+from jaxlint.flow.facts import Fact
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.focus import Focus
+
+F = TypeVar("F", bound=Fact)
+
+
+@dataclass(slots=True)
+class Context:
+    """One per judged file.
+
+    `aliases` maps canonical dotted names to the file's own spelling (`jax.numpy` → `jnp`).
+    `requires_python` is the lowest minor version the project supports ((3, 10) → 10), `jax_version` e.g.
+    (0, 10, 2).
+    """
+
+    path: str
+    source: str
+    focus: Focus
+    aliases: dict[str, str]
+    every_fact: dict[type[Fact], list[Fact]] = field(default_factory=dict)
+    jax_version: tuple[int, ...] = (0, 10, 2)
+    requires_python: tuple[int, int] = (3, 10)
+
+    def facts(self, kind: type[F]) -> Sequence[F]:
+        """All facts of a kind that the analysis of this module left, in source order."""
+        return self.every_fact.get(kind, [])  # type: ignore[return-value]  # the dict is keyed by the type
+
+    def text(self, place: Place) -> str:
+        """The source of a place of this file, on one line, or "" when it lies in another file."""
+        if place.path != self.path:
+            return ""
+        return " ".join(self.focus.text(place.span).split())
+
+    def node(self, place: Place) -> cst.CSTNode | None:
+        """The libcst node with exactly that span, if it lies in a focused statement of this file."""
+        return self.focus.node(place.span) if place.path == self.path else None
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where a node of the focused module stands in the source."""
+        return self.focus.span(node)
+
+    def parents(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, innermost first."""
+        return self.focus.parents(node)
+
+    def replace(self, node: cst.CSTNode, new: cst.CSTNode | str) -> Edit:
+        """The edit that puts other code in the place of a node."""
+        return Edit(self.focus.span(node), new if isinstance(new, str) else self.focus.code(new))
+
+    def insert_before(self, node: cst.CSTNode, text: str) -> Edit:
+        """The edit that puts text right before a node."""
+        span = self.focus.span(node)
+        return Edit(Span(span.line, span.column, span.line, span.column), text)
+
+    def spell(self, dotted: str) -> str | None:
+        """The file's own spelling of a library name (`jax.numpy.asarray` → `jnp.asarray`), if it is imported."""
+        head, rest = dotted, ""
+        while head:
+            alias = self.aliases.get(head)
+            if alias is not None:
+                return alias + rest
+            head, _, last = head.rpartition(".")
+            rest = f".{last}{rest}"
+        return None

@@ -1,0 +1,402 @@
+"""The contract between engine and rules: what the flow analysis saw, as small frozen records.
+
+Every fact carries the `place` a rule would look at first, the `symbol` (qualified name of the function it
+lies in, "" at module level) and its `proof`. Facts are plain data: no syntax trees, no closures. A rule
+subscribes to a fact by naming its type; `jaxlint.rule` explains how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum, IntFlag
+
+from jaxlint.finding import Place
+
+
+class Kind(str, Enum):
+    """What a value is, as far as it is proven. Unknown means silence."""
+
+    UNKNOWN = "unknown"
+    CONSTANT = "constant"  # a literal, its value in `Operand.constant`
+    SCALAR = "scalar"  # a Python number
+    SHAPE = "shape"  # from .shape, .ndim, .dtype, len: static under a trace
+    HOST = "host"  # a numpy array
+    DEVICE = "device"  # a jax.Array outside a trace
+    TRACED = "traced"  # proven array tracer
+    TRACED_PARAMETER = "traced parameter"  # a parameter of traced code: perhaps a tree, perhaps None
+    FUNCTION = "function"
+    BOUNDARY = "boundary"  # the result of a jit
+    TREE = "tree"  # tuple, list or dict display, or another container in view
+    INSTANCE = "instance"  # of a class in view, or the result of a known constructor
+    CLASS = "class"
+    API = "api"  # a dotted name of a known library
+    MODULE = "module"
+    DTYPE = "dtype"
+    OTHER = "other"
+
+
+class Varies(IntEnum):
+    """How often a value changes between calls of the code that uses it."""
+
+    CONSTANT = 0
+    PER_CALL = 1  # a parameter: whatever the caller passes
+    PER_ITERATION = 2  # proven to take a new value in each round of a run-time loop
+
+
+class Tag(IntFlag):
+    """What else is known of a value."""
+
+    NONE = 0
+    BOOLEAN_MASK = 1
+    DATA_SHAPE = 2  # its shape depends on data (nonzero, a boolean mask)
+    GROWN = 4  # concatenated onto itself each iteration
+    DONATED = 8
+    FRESH = 16  # a new object each time this code runs
+    UPDATED = 32  # went through an optimiser's apply_updates
+    SMALL = 64  # proven under 1 MiB
+    BOUNDED = 128  # varies, but over few values (a bool, an enum, i % k, a bucket)
+    RAGGED = 256  # its shape varies between iterations (x[:n], the last partial batch)
+    TEXT = 512  # a Python string
+
+
+class Guard(IntFlag):
+    """What stands between the fact and certainty on this path."""
+
+    NONE = 0
+    TRY = 1  # inside a try whose handler takes tracer errors
+    NONE_BRANCH = 2  # in the branch where a parameter is None
+    SHAPE_BRANCH = 4  # behind a test of a shape, a type or Tracer
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call on the way to a fact: the place of the call and the function it enters."""
+
+    place: Place
+    function: str
+    in_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How the analysis came to the place.
+
+    `eager`: a chain of calls from module level, main or a test reaches it outside any trace.
+    `repeated`: the place (a loop or a call in a loop) that makes this code run again and again, if any.
+    `why_traced`: the boundary, transform or control-flow call that traces this code, if any.
+    """
+
+    level: str  # "eager", "grad", "vmap" or "jit"
+    eager: bool = False
+    repeated: Place | None = None
+    why_traced: Place | None = None
+    chain: tuple[Step, ...] = ()
+    guard: Guard = Guard.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value at a use: an argument, an operand, a field.
+
+    `origin` is where the property that matters came from (the loop that varies it, the call that made the
+    data-dependent shape, the expression that makes a fresh object); `origin_kind` is a word for it ("loop
+    index", "enumerate counter", "accumulator", "list element", "len", "item", "int of array", "lambda",
+    "partial", "optimizer", "instance", "list", ...). `path` leads from the argument to a leaf of it
+    (".step", "['n']", "[0]").
+    """
+
+    place: Place
+    kind: Kind
+    varies: Varies = Varies.CONSTANT
+    tags: Tag = Tag.NONE
+    name: str | None = None  # the plain or dotted name passed, if it is one
+    parameter: str | None = None  # the callee's parameter it binds
+    index: int | None = None  # its position in the callee's signature
+    keyword: bool = False  # passed by keyword
+    constant: object = None
+    origin: Place | None = None
+    origin_kind: str = ""
+    path: str = ""
+    leaves: tuple[Operand, ...] = ()
+    class_name: str = ""  # of an instance or class: dotted name
+    hashing: str = ""  # "value", "identity", "unhashable" or "" (unknown): how a jit cache would key it
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a jitted function and how the body uses it."""
+
+    name: str
+    has_default: bool = False
+    keyword_only: bool = False
+    annotation: str = ""
+    uses: frozenset[str] = frozenset()  # "arithmetic", "index", "range", "branch", "slice", "shape", "call", ...
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A jit boundary.
+
+    static, donated: resolved parameter names and indices; None when they could not be understood.
+    `fresh`: "" when the callable is stable, else what makes it new ("lambda", "nested function", "partial",
+    "bound method", "transform of a function", "nnx").
+    """
+
+    place: Place  # the decorator or the jit call
+    api: str  # canonical dotted name: jax.jit, equinox.filter_jit, flax.nnx.jit...
+    flavour: str  # "jax", "pmap", "filter", "nnx", "linen"
+    form: str  # "decorator", "call", "immediate" (jit(f)(x))
+    function: str = ""  # qualified name of the wrapped function, "" when unresolved
+    definition: Place | None = None
+    parameters: tuple[Parameter, ...] = ()
+    static: frozenset[str | int] | None = frozenset()
+    donated: frozenset[str | int] | None = frozenset()
+    fresh: str = ""
+    in_class: str = ""  # the class whose method it decorates
+    static_self: bool = False
+    updates: bool = False  # the body returns what an optimiser updated
+    returns_argument: frozenset[str] = frozenset()  # parameters whose updated value the body returns
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What every fact has."""
+
+    place: Place
+    symbol: str
+    proof: Proof
+
+
+# ---------------------------------------------------------------- boundaries
+
+
+@dataclass(frozen=True, slots=True)
+class JitCall(Fact):
+    """A boundary is made here.
+
+    `fresh_in`: "loop" when a new callable is jitted in each iteration of a loop here, "call" when in each
+    call of this function, "" when the callable is stable. `kept`: the result is stored in a container, an
+    attribute or a cache, or returned. `uses`: calls of it in this function. `only_lowered`: `.lower(` only.
+    """
+
+    boundary: Boundary
+    fresh_in: str = ""
+    kept: bool = False
+    guarded: bool = False  # made under an `is None` / `not in` test, or in a cached function
+    uses: tuple[Place, ...] = ()
+    only_lowered: bool = False
+    literal_loop: bool = False  # the only loop is a comprehension over a literal display of at most 8
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryUse(Fact):
+    """A boundary is called.
+
+    `rebinds` are the argument names (plain or dotted) that the statement assigns from the result.
+    `reads_after` are argument names whose old value is read afterwards on some path.
+    """
+
+    boundary: Boundary
+    arguments: tuple[Operand, ...]
+    loop: Place | None = None  # the innermost loop around the call, here
+    rebinds: tuple[str, ...] = ()
+    reads_after: tuple[str, ...] = ()
+    starred: bool = False  # *args or **kwargs: the binding is not known
+
+
+@dataclass(frozen=True, slots=True)
+class GuardOrder(Fact):
+    """`assert_max_traces` wraps a boundary. `inner` is the boundary's own call or decorator."""
+
+    api: str
+    inner: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Instantiation(Fact):
+    """A class of the project is instantiated. `class_place` is its definition."""
+
+    class_place: Place
+    class_name: str
+    in_loop: bool
+    holds_arrays: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FieldStore(Fact):
+    """`obj.field = value` where the object is an instance in view (not `self` in its own __init__)."""
+
+    owner: Operand
+    field: str
+    value: Operand
+    in_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Growth(Fact):
+    """A concatenate/append/stack rebinds one of its own elements each iteration; `use` is the boundary call."""
+
+    name: str
+    use: Place
+
+
+# ---------------------------------------------------------------- inside a trace
+
+
+@dataclass(frozen=True, slots=True)
+class TracedBranch(Fact):
+    """Python asks a traced value for a concrete one. `how`: "if", "while", "assert", "and/or", "not", "in",
+    "range()", "int()", "float()", "bool()", ".item()", "min()", "format", "index", "math.sqrt", ..."""
+
+    how: str
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyOnTraced(Fact):
+    """numpy meets a traced value. `how`: "call", "index" (array indexed by a tracer), "assign" (written from
+    one). `api` is the canonical name for a call."""
+
+    api: str
+    how: str
+    operand: Operand
+    silent: bool = False  # no exception: np.array_equal and array_equiv return False
+
+
+@dataclass(frozen=True, slots=True)
+class DataDependentShape(Fact):
+    """A traced shape would depend on data. `how`: "call", "mask read", "mask write"."""
+
+    api: str
+    how: str
+    operand: Operand | None
+
+
+@dataclass(frozen=True, slots=True)
+class TracedShape(Fact):
+    """A traced value where a static size is needed. `how`: "slice bound", "shape", "length", "sections"..."""
+
+    api: str
+    how: str
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class StaleRead(Fact):
+    """Traced code read an outer name, and the program changed it afterwards.
+
+    `place` is the change. `subject`: "global", "attribute", "closure", "item", "self attribute".
+    """
+
+    name: str
+    subject: str
+    read: Place
+    boundary: Boundary | None
+    earlier_call: Place
+    later_call: Place | None
+
+
+# ---------------------------------------------------------------- memory
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAfterDonation(Fact):
+    """A donated argument's name is read (place) after the call."""
+
+    name: str
+    call: Place
+    boundary: Boundary
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Fact):
+    """A `lax.scan` or `lax.map` and what becomes of its stack.
+
+    `stack`: "unused", "last" (only ys[-1]), "reduced" (only by a reduction over axis 0), "kept" (any other
+    use, or unknown), "none" (the body stacks nothing). `uses` are the places that decide.
+    """
+
+    api: str
+    stack: str
+    uses: tuple[Place, ...] = ()
+    reducer: str = ""
+    length: int | None = None
+    body: Place | None = None
+    carries_it: bool = False  # the body already carries the value it stacks
+    assigned: tuple[str, str] = ("", "")  # the names given to carry and ys
+
+
+@dataclass(frozen=True, slots=True)
+class FreshControlBody(Fact):
+    """An eager control-flow call with a body made anew per call. `why` as Boundary.fresh."""
+
+    api: str
+    why: str
+    loop: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStore(Fact):
+    """A cache that keeps what it is given.
+
+    `how`: "lru_cache", "cache", "cached_property" (decorators) or "dict" (a fill on a miss). `key` describes
+    what varies in the key; `key_open` is whether the set of keys is unbounded; None when unknown.
+    """
+
+    how: str
+    function: str
+    bounded: bool
+    on_method: bool
+    parameters: tuple[Parameter, ...] = ()
+    key: Operand | None = None
+    key_open: bool | None = None
+    value: Operand | None = None
+    value_is_array: bool = False
+    value_is_boundary: bool = False
+    instance_holds_arrays: bool = False
+    evicts: bool = False
+    varying_calls: tuple[Place, ...] = ()  # calls whose arguments vary per iteration or come from data
+
+
+# ---------------------------------------------------------------- configuration and import
+
+
+class ModuleRole(str, Enum):
+    """Whether a module's import is somebody else's (library) or the run itself (application, test)."""
+
+    LIBRARY = "library"
+    APPLICATION = "application"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange(Fact):
+    """A jax configuration value is set.
+
+    `how`: "config.update", "config attribute", "environ", "call" (set_cache_dir, initialize_cache).
+    `at_import`: runs when the module is imported. `value` is the constant, if known.
+    `after_jax_import`, `after_device_use`: the first such place before it in this module, if any.
+    `follows_parameter`: the value, or the branch it stands in, depends on a parameter of the function.
+    """
+
+    option: str
+    how: str
+    value: object
+    value_known: bool
+    at_import: bool
+    role: ModuleRole
+    in_main_guard: bool = False
+    after_jax_import: Place | None = None
+    after_device_use: Place | None = None
+    follows_parameter: bool = False
+    called_from: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTimeDeviceWork(Fact):
+    """The first call at import that initialises the backend; `others` are the further ones of the file."""
+
+    api: str
+    role: ModuleRole
+    others: tuple[Place, ...] = ()
+    where: str = "module level"  # "module level", "class body", "default argument", "call"
