@@ -1,0 +1,147 @@
+"""Array functions by what matters under a trace. Measured on jax 0.4.35, 0.6.2 and 0.10.2."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# jnp functions whose result is static under a trace.
+STATIC_JNP = _words(
+    "shape ndim size dtype issubdtype result_type isscalar iscomplexobj isrealobj promote_types finfo iinfo "
+    "can_cast broadcast_shapes printoptions"
+)
+
+DTYPES = _words(
+    "float32 float64 float16 bfloat16 int32 int64 int16 int8 int4 uint8 uint16 uint32 uint64 uint4 bool_ "
+    "complex64 complex128 float_ int_ uint float8_e4m3fn float8_e5m2 single double half longdouble"
+)
+
+# Names under jnp/np that are types or objects, not array functions.
+TYPES = _words("ndarray dtype generic integer floating inexact number signedinteger object_ str_ character")
+
+# numpy functions that do not raise on a tracer: static ones, and those that dispatch to a method.
+NUMPY_SILENT = _words(
+    "sum mean max min amax amin argmax argmin prod cumsum cumprod argsort std var all any round around reshape "
+    "transpose squeeze repeat swapaxes moveaxis rollaxis flip fliplr flipud split array_split hsplit vsplit "
+    "shape ndim size result_type iscomplexobj isrealobj isscalar dtype issubdtype can_cast finfo iinfo iterable "
+    "broadcast_shapes rot90 expand_dims ptp compress diagonal trace nonzero choose searchsorted printoptions "
+    "errstate set_printoptions promote_types ix_ common_type min_scalar_type ndindex alltrue sometrue product "
+    "get_printoptions may_share_memory shares_memory seterr vectorize frompyfunc"
+)
+
+# numpy functions that answer False for any tracer, without an error.
+NUMPY_FALSE = _words("array_equal array_equiv")
+
+# Functions that need a concrete value to know their shape, and the keyword that makes it static.
+DATA_SHAPED = _words(
+    "nonzero flatnonzero argwhere unique extract compress setdiff1d intersect1d union1d setxor1d trim_zeros "
+    "unique_values unique_counts unique_inverse unique_all roots"
+)
+SIZE_KEYWORDS = _words("size length total_repeat_length")
+
+BOOLEAN = _words(
+    "isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less greater_equal less_equal "
+    "equal not_equal isclose isin in1d signbit isneginf isposinf iscomplex isreal"
+)
+
+GROWING = _words("concatenate append vstack hstack stack column_stack concat row_stack dstack")
+
+REDUCTIONS = _words(
+    "sum mean max min std var prod any all argmax argmin amax amin median nanmean nansum nanmax nanmin logsumexp "
+    "average quantile percentile"
+)
+
+ARRAY_METHODS = _words(
+    "sum mean max min std var prod any all argmax argmin astype reshape ravel flatten transpose squeeze dot "
+    "cumsum cumprod round clip swapaxes repeat conj conjugate copy argsort sort trace diagonal take view ptp "
+    "block_until_ready searchsorted"
+)
+
+STATIC_ATTRIBUTES = _words("shape ndim dtype size aval itemsize weak_type sharding nbytes")
+ARRAY_ATTRIBUTES = _words("T mT real imag flat")
+INDEXER_METHODS = _words("set add multiply divide power min max apply get mul subtract")
+
+# Array makers: name → position of the shape argument.
+MAKERS: dict[str, int] = {
+    "zeros": 0,
+    "ones": 0,
+    "empty": 0,
+    "full": 0,
+    "eye": 0,
+    "identity": 0,
+    "normal": 1,
+    "uniform": 1,
+    "bernoulli": 2,
+    "randint": 1,
+    "truncated_normal": 3,
+    "gumbel": 1,
+    "exponential": 1,
+    "laplace": 1,
+    "cauchy": 1,
+    "rademacher": 1,
+}
+
+# Positions and keywords that must be static sizes: function → (positions, keywords).
+SIZED: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+    "zeros": ((0,), ("shape",)),
+    "ones": ((0,), ("shape",)),
+    "empty": ((0,), ("shape",)),
+    "full": ((0,), ("shape",)),
+    "eye": ((0, 1), ("N", "M")),
+    "identity": ((0,), ("n",)),
+    "tri": ((0, 1), ("N", "M")),
+    "arange": ((0, 1, 2), ("start", "stop", "step")),
+    "linspace": ((2,), ("num",)),
+    "logspace": ((2,), ("num",)),
+    "geomspace": ((2,), ("num",)),
+    "broadcast_to": ((1,), ("shape",)),
+    "reshape": ((1,), ("shape", "newshape")),
+    "resize": ((1,), ("new_shape",)),
+    "tile": ((1,), ("reps",)),
+    "pad": ((1,), ("pad_width",)),
+    "split": ((1,), ("indices_or_sections",)),
+    "array_split": ((1,), ("indices_or_sections",)),
+    "hsplit": ((1,), ("indices_or_sections",)),
+    "vsplit": ((1,), ("indices_or_sections",)),
+    "rot90": ((1,), ("k",)),
+    "expand_dims": ((1,), ("axis",)),
+    "hanning": ((0,), ("M",)),
+    "hamming": ((0,), ("M",)),
+    "blackman": ((0,), ("M",)),
+    "tril_indices": ((0,), ("n",)),
+    "triu_indices": ((0,), ("n",)),
+    "diag_indices": ((0,), ("n",)),
+    "indices": ((0,), ("dimensions",)),
+}
+SIZED_LAX: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+    "jax.lax.top_k": ((1,), ("k",)),
+    "jax.lax.dynamic_slice": ((2,), ("slice_sizes",)),
+    "jax.lax.dynamic_slice_in_dim": ((2,), ("slice_size",)),
+    "jax.lax.slice": ((1, 2), ("start_indices", "limit_indices")),
+    "jax.lax.slice_in_dim": ((1, 2), ("start_index", "limit_index")),
+    "jax.lax.iota": ((1,), ("size",)),
+    "jax.lax.broadcast": ((1,), ("sizes",)),
+    "jax.lax.broadcast_in_dim": ((1,), ("shape",)),
+    "jax.lax.reshape": ((1,), ("new_sizes",)),
+    "jax.lax.scan": ((3,), ("length",)),
+    "jax.nn.one_hot": ((1,), ("num_classes",)),
+    "jax.random.split": ((1,), ("num",)),
+    "jax.random.normal": ((1,), ("shape",)),
+    "jax.random.uniform": ((1,), ("shape",)),
+    "jax.random.bernoulli": ((2,), ("shape",)),
+    "jax.random.randint": ((1,), ("shape",)),
+    "jax.random.choice": ((2,), ("shape",)),
+    "jax.random.categorical": ((), ("shape",)),
+    "jax.random.gumbel": ((1,), ("shape",)),
+    "jax.random.exponential": ((1,), ("shape",)),
+    "jax.random.truncated_normal": ((3,), ("shape",)),
+    "jax.ops.segment_sum": ((2,), ("num_segments",)),
+    "jax.ops.segment_max": ((2,), ("num_segments",)),
+    "jax.ops.segment_min": ((2,), ("num_segments",)),
+    "jax.ops.segment_prod": ((2,), ("num_segments",)),
+    "jax.image.resize": ((1,), ("shape",)),
+}
+
+RNG_SPLITTERS = _words("split clone")

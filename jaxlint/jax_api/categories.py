@@ -1,0 +1,108 @@
+"""From a canonical dotted name to what the analysis does with a call of it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jaxlint.jax_api.arrays import DTYPES, STATIC_JNP, TYPES
+from jaxlint.jax_api.boundaries import BOUNDARIES, HAIKU_TRANSFORMS, TRACE_GUARDS, TRANSPARENT
+from jaxlint.jax_api.runtime import BACKEND_FREE, BACKEND_STARTERS, CACHE_CALLS, CONFIG_CALLS
+from jaxlint.jax_api.transforms import CONTROL_FLOW, TRACERS, TRANSFORMS
+
+_EXACT: dict[str, str] = {
+    **dict.fromkeys(BOUNDARIES, "jit"),
+    **dict.fromkeys(TRANSFORMS, "transform"),
+    **dict.fromkeys(CONTROL_FLOW, "control"),
+    **dict.fromkeys(TRACERS, "tracer"),
+    **dict.fromkeys(TRACE_GUARDS, "trace_guard"),
+    **dict.fromkeys(TRANSPARENT, "transparent"),
+    **dict.fromkeys(HAIKU_TRANSFORMS, "haiku_transform"),
+    **dict.fromkeys(CONFIG_CALLS, "config"),
+    **dict.fromkeys(CACHE_CALLS, "cache_call"),
+    **dict.fromkeys(BACKEND_FREE, "other"),
+    **dict.fromkeys(BACKEND_STARTERS, "devices"),
+    "functools.partial": "partial",
+    "jax.tree_util.Partial": "value_partial",
+    "equinox.Partial": "value_partial",
+    "functools.lru_cache": "cache",
+    "functools.cache": "cache",
+    "functools.cached_property": "cached_property",
+    "jax.tree.map": "treemap",
+    "jax.tree_map": "treemap",
+    "jax.tree_util.tree_map": "treemap",
+    "jax.tree_util.tree_map_with_path": "treemap",
+    "jax.tree.map_with_path": "treemap",
+    "jax.device_put": "device_put",
+    "jax.device_get": "device_get",
+    "jax.block_until_ready": "identity",
+    "jax.lax.stop_gradient": "identity",
+    "jax.lax.with_sharding_constraint": "identity",
+    "optax.apply_updates": "apply_updates",
+    "equinox.apply_updates": "apply_updates",
+    "equinox.tree_at": "tree_at",
+    "dataclasses.replace": "replace",
+    "dataclasses.dataclass": "dataclass",
+    "jax.disable_jit": "context",
+    "jax.lax.axis_size": "static",
+    "jax.lax.broadcast_shapes": "static",
+    "jax.ensure_compile_time_eval": "context",
+    "jax.clear_caches": "clear_caches",
+    "chex.variants": "other",
+}
+_DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
+_OPTAX_ARRAYS = ("loss", "entropy", "global_norm", "divergence", "softmax")
+
+
+@cache
+def category(dotted: str) -> tuple[str, str]:
+    """(category, last name) of a canonical dotted name."""
+    head, _, last = dotted.rpartition(".")
+    return _EXACT.get(dotted) or _by_prefix(dotted, head, last), last
+
+
+def _by_prefix(dotted: str, head: str, last: str) -> str:
+    if head == "builtins":
+        return "builtin"
+    if head == "math" or head == "cmath":
+        return "math"
+    if dotted.startswith("jax.numpy."):
+        return _jax_numpy(last)
+    if dotted.startswith("jax.nn.initializers"):
+        return "other"
+    if dotted.startswith(_DEVICE_PREFIXES):
+        return "lax" if last == "PRNGKey" or not last[:1].isupper() else "other"
+    if head == "numpy" or head.startswith("numpy."):
+        return "numpy_random" if head.startswith("numpy.random") else "numpy"
+    if head == "optax":
+        return "lax" if any(word in last for word in _OPTAX_ARRAYS) else "optimizer"
+    return "other"
+
+
+def _jax_numpy(last: str) -> str:
+    if last in STATIC_JNP:
+        return "static"
+    if last in DTYPES:
+        return "dtype"
+    return "other" if last in TYPES else "jnp"
+
+
+_MOVED = (
+    ("jax._src.numpy.", "jax.numpy."),
+    ("flax.experimental.nnx", "flax.nnx"),
+    ("flax.nnx.transforms.", "flax.nnx."),
+    ("equinox._jit.", "equinox."),
+    ("equinox._filters.", "equinox."),
+    ("jax.experimental.pjit.pjit", "jax.pjit"),
+    ("jax._src.api.", "jax."),
+    ("jax.api.", "jax."),
+    ("jax.tree_multimap", "jax.tree.map"),
+)
+
+
+@cache
+def canonical(dotted: str) -> str:
+    """The public name of a moved or private one (`jax._src.numpy.…` → `jax.numpy.…`)."""
+    for old, new in _MOVED:
+        if dotted.startswith(old):
+            return new + dotted.rpartition(".")[2] if old.endswith(".") and "_src" in old else new + dotted[len(old) :]
+    return dotted

@@ -1,0 +1,83 @@
+"""Transforms and control flow: what raises the trace level, and which argument they trace.
+
+Levels order how much Python may still see: at EAGER and GRAD values are concrete (measured: `if y > 0`,
+`int(y)`, `x[y > 1]` work under plain grad), at VMAP mapped arguments are tracers, at JIT every jnp result is.
+"""
+
+from __future__ import annotations
+
+EAGER, GRAD, VMAP, JIT = 0, 1, 2, 3
+LEVEL_NAMES = ("eager", "grad", "vmap", "jit")
+
+
+def _transforms() -> dict[str, tuple[int, str]]:
+    table: dict[str, tuple[int, str]] = {}
+    for name in ("grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "jacobian"):
+        table[f"jax.{name}"] = (GRAD, name)
+    for name in ("grad", "value_and_grad", "jacfwd", "jacrev", "hessian"):
+        table[f"equinox.filter_{name}"] = (GRAD, name)
+    for name in ("grad", "value_and_grad"):
+        table[f"flax.nnx.{name}"] = (GRAD, name)
+        table[f"flax.linen.{name}"] = (GRAD, name)
+        table[f"haiku.{name}"] = (GRAD, name)
+    for name in ("jax.vmap", "equinox.filter_vmap", "flax.nnx.vmap", "haiku.vmap"):
+        table[name] = (VMAP, "vmap")
+    for name in (
+        "jax.checkpoint",
+        "jax.remat",
+        "jax.ad_checkpoint.checkpoint",
+        "jax.ad_checkpoint.remat",
+        "equinox.filter_checkpoint",
+        "flax.nnx.remat",
+        "haiku.remat",
+        "jax.shard_map",
+        "jax.experimental.shard_map.shard_map",
+    ):
+        table[name] = (JIT, "shard_map" if name.endswith("shard_map") else "checkpoint")
+    return table
+
+
+TRANSFORMS = _transforms()
+
+# Control flow: positions of the traced callables. `lax.switch` takes a sequence of them.
+CONTROL_FLOW: dict[str, tuple[int, ...]] = {
+    "jax.lax.scan": (0,),
+    "jax.lax.map": (0,),
+    "jax.lax.while_loop": (0, 1),
+    "jax.lax.fori_loop": (2,),
+    "jax.lax.cond": (1, 2),
+    "jax.lax.switch": (1,),
+    "jax.lax.associative_scan": (0,),
+    "jax.lax.custom_root": (1, 2, 3),
+    "jax.lax.custom_linear_solve": (0, 2),
+    "flax.nnx.scan": (0,),
+    "flax.nnx.while_loop": (0, 1),
+    "flax.nnx.fori_loop": (2,),
+    "flax.nnx.cond": (1, 2),
+    "flax.nnx.switch": (1,),
+    "haiku.scan": (0,),
+    "haiku.while_loop": (0, 1),
+    "haiku.fori_loop": (2,),
+    "haiku.cond": (1, 2),
+    "haiku.switch": (1,),
+    "haiku.map": (0,),
+    "equinox.internal.while_loop": (0, 1),
+    "equinox.internal.scan": (0,),
+}
+
+CALLABLE_KEYWORDS: frozenset[str] = frozenset(
+    {"f", "fn", "fun", "body", "body_fun", "body_fn", "cond_fun", "true_fun", "false_fun", "branches"}
+)
+
+# Other calls that trace the callable they are given: name → level.
+TRACERS: dict[str, int] = {
+    "jax.eval_shape": JIT,
+    "equinox.filter_eval_shape": JIT,
+    "jax.make_jaxpr": JIT,
+    "equinox.filter_make_jaxpr": JIT,
+    "jax.linearize": JIT,
+    "jax.jvp": GRAD,
+    "jax.vjp": GRAD,
+    "equinox.filter_jvp": GRAD,
+    "equinox.filter_vjp": GRAD,
+}
