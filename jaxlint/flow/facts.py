@@ -7,6 +7,7 @@ subscribes to a fact by naming its type; `jaxlint.rule` explains how.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 
@@ -121,6 +122,18 @@ class Operand:
     class_name: str = ""  # of an instance or class: dotted name
     hashing: str = ""  # "value", "identity", "unhashable" or "" (unknown): how a jit cache would key it
 
+    def walk(self) -> Iterator[Operand]:
+        """The value and every leaf in it, outermost first."""
+        yield self
+        for leaf in self.leaves:
+            yield from leaf.walk()
+
+    @property
+    def varying_scalar(self) -> bool:
+        """A Python number or string that takes an open set of values, a new one each iteration."""
+        python = self.kind in (Kind.SCALAR, Kind.SHAPE) or Tag.TEXT in self.tags
+        return python and self.varies is Varies.PER_ITERATION and Tag.BOUNDED not in self.tags
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -130,7 +143,8 @@ class Parameter:
     has_default: bool = False
     keyword_only: bool = False
     annotation: str = ""
-    uses: frozenset[str] = frozenset()  # "arithmetic", "index", "range", "branch", "slice", "shape", "call", ...
+    # "arithmetic", "where", "index", "range", "branch", "slice", "shape", "call", ...
+    uses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +168,8 @@ class Boundary:
     fresh: str = ""
     in_class: str = ""  # the class whose method it decorates
     static_self: bool = False
+    self_hashing: str = ""  # of a static self, as `Operand.hashing`; "" for Equinox and Flax modules
+    self_holds_arrays: bool = False
     updates: bool = False  # the body returns what an optimiser updated
     returns_argument: frozenset[str] = frozenset()  # parameters whose updated value the body returns
 
@@ -230,11 +246,12 @@ class FieldStore(Fact):
     field: str
     value: Operand
     in_loop: bool
+    family: str = ""  # "nnx" when the owner is a flax.nnx.Module
 
 
 @dataclass(frozen=True, slots=True)
 class Growth(Fact):
-    """A concatenate/append/stack rebinds one of its own elements each iteration; `use` is the boundary call."""
+    """A concatenate/append/stack rebinds one of its own elements each iteration; `use`: the boundary call."""
 
     name: str
     use: Place
