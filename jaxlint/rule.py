@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Fact)
 
 
+class RuleError(Exception):
+    """A rule's module or page cannot be used: where, and what is wrong with it."""
+
+    def __init__(self, path: str, line: int, message: str) -> None:
+        super().__init__(f"{path}:{line}: {message}")
+        self.path = path
+        self.line = line
+        self.message = message
+
+
 @dataclass(frozen=True, slots=True)
 class Meta:
     """A rule's identity, from the front matter of its page."""
@@ -70,7 +80,9 @@ class Rule:
 
         The call chain of the fact's proof is appended to `related`.
         """
-        chain = tuple(Related(step.place, f"`{step.function}` is called here") for step in fact.proof.chain[-3:])
+        chain = tuple(
+            Related(step.place, f"`{step.function}` is called here") for step in fact.proof.chain[-3:]
+        )
         known = {r.place for r in related}
         return Finding(
             code=self.meta.code,
@@ -85,4 +97,16 @@ class Rule:
         )
 
 
-__all__ = ["Confidence", "Edit", "Finding", "Fix", "Meta", "Pair", "Place", "Related", "Rule", "Severity"]
+__all__ = [
+    "Confidence",
+    "Edit",
+    "Finding",
+    "Fix",
+    "Meta",
+    "Pair",
+    "Place",
+    "Related",
+    "Rule",
+    "RuleError",
+    "Severity",
+]
