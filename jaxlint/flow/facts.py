@@ -7,7 +7,7 @@ subscribes to a fact by naming its type; `jaxlint.rule` explains how.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 
@@ -135,6 +135,10 @@ class Operand:
         return python and self.varies is Varies.PER_ITERATION and Tag.BOUNDED not in self.tags
 
 
+_ARRAY_USES = frozenset({"arithmetic", "where", "index"})
+_PYTHON_USES = frozenset({"range", "branch", "slice", "shape", "list index"})
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of a jitted function and how the body uses it."""
@@ -143,8 +147,18 @@ class Parameter:
     has_default: bool = False
     keyword_only: bool = False
     annotation: str = ""
-    # "arithmetic", "where", "index", "range", "branch", "slice", "shape", "call", ...
+    # "arithmetic", "where", "index", "range", "branch", "slice", "shape", "list index", "call", ...
     uses: frozenset[str] = frozenset()
+
+    @property
+    def takes_array(self) -> bool:
+        """Every use of it in the body is known and serves an array as well as a Python number."""
+        return bool(self.uses) and self.uses <= _ARRAY_USES
+
+    @property
+    def python_use(self) -> str:
+        """A use that only a Python number can serve ("range", "shape", ...), or ""."""
+        return min(self.uses & _PYTHON_USES, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +232,13 @@ class BoundaryUse(Fact):
     rebinds: tuple[str, ...] = ()
     reads_after: tuple[str, ...] = ()
     starred: bool = False  # *args or **kwargs: the binding is not known
+
+    def hands_over(self, other: BoundaryUse, arguments: Iterable[Operand]) -> bool:
+        """Whether it gives the boundary what another call in the same function gives by `arguments`."""
+        passed = (value for argument in self.arguments for value in argument.walk())
+        given = {(a.parameter, a.index, a.name, a.origin) for a in passed if a.name}
+        same = self.boundary.place == other.boundary.place and self.symbol == other.symbol
+        return same and all((a.parameter, a.index, a.name, a.origin) in given for a in arguments)
 
 
 @dataclass(frozen=True, slots=True)
