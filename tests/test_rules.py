@@ -30,6 +30,9 @@ class Case(NamedTuple):
     example: Example
     name: str
 
+    def __repr__(self) -> str:
+        return self.name
+
 
 @cache
 def cases(kind: str) -> list[Case]:
