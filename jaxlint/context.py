@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxlint.finding import Edit, Place, Span
-from jaxlint.flow.facts import Fact
+from jaxlint.flow.facts import Fact, ModuleRole
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -33,6 +33,7 @@ class Context:
     every_fact: dict[type[Fact], list[Fact]] = field(default_factory=dict)
     jax_version: tuple[int, ...] = (0, 10, 2)
     requires_python: tuple[int, int] = (3, 10)
+    role: ModuleRole = ModuleRole.LIBRARY
 
     def facts(self, kind: type[F]) -> Sequence[F]:
         """All facts of a kind that the analysis of this module left, in source order."""

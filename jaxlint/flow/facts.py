@@ -58,6 +58,7 @@ class Tag(IntFlag):
     BOUNDED = 128  # varies, but over few values (a bool, an enum, i % k, a bucket)
     RAGGED = 256  # its shape varies between iterations (x[:n], the last partial batch)
     TEXT = 512  # a Python string
+    ZERO_DIM = 1024  # an array without axes
 
 
 class Guard(IntFlag):
@@ -415,6 +416,7 @@ class ConfigChange(Fact):
     `at_import`: runs when the module is imported. `value` is the constant, if known.
     `after_jax_import`, `after_device_use`: the first such place before it in this module, if any.
     `follows_parameter`: the value, or the branch it stands in, depends on a parameter of the function.
+    `called_from`: the calls of that function in the project's own library modules.
     """
 
     option: str
