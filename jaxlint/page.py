@@ -24,7 +24,7 @@ nothing but blank lines between them are one example), `[jax=0.8]` for the versi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +47,8 @@ FIXES = ("safe", "unsafe", "display", "none")
 DEFAULT_FILE = "example.py"
 
 _FIELDS = ("code", "slug", "since", "status", "severity", "fix", "summary")
-_CODE = re.compile(r"[A-Z]{2,}\d{3}")
-_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+CODE = re.compile(r"[A-Z]{2,}\d{3}")
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _MARK = re.compile(r"[ \t]*#[ \t]*(?P<codes>[A-Z]{2,}\d{3}(?:[ \t]*,[ \t]*[A-Z]{2,}\d{3})*)[ \t]*$")
 _OPTION = re.compile(r"(\w+)=([^\s,\]]+)")
 
@@ -107,13 +107,21 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A parsed page. `body` is everything below the front matter."""
+    """A parsed page: the lines as they are, and what they mean."""
 
     meta: Meta
-    title: str
-    body: str
+    lines: tuple[str, ...]
+    start: int  # how many lines the front matter takes
     sections: dict[str, str]
+    blocks: tuple[Block, ...]
     examples: tuple[Example, ...]
+
+    def body(self, fence: Callable[[Block], str]) -> str:
+        """Everything below the front matter, with each fence opened by what `fence` says."""
+        lines = list(self.lines)
+        for block in self.blocks:
+            lines[block.line - 1] = fence(block)
+        return "\n".join(lines[self.start :]).strip() + "\n"
 
 
 def read_meta(path: Path | str) -> Meta:
@@ -134,18 +142,16 @@ def read(path: Path | str) -> Page:
     """The whole page. Raises RuleError with the line of what is wrong."""
     name = str(path)
     meta = read_meta(path)
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    start = lines.index("---", 1) + 1
-    blocks = list(_blocks(name, lines, start))
-    inside = {
-        line for block in blocks for line in range(block.line, block.line + block.source.count("\n") + 1)
-    }
-    title, sections = _sections(name, meta, lines, start, inside)
+    lines = tuple(Path(path).read_text(encoding="utf-8").split("\n"))
+    start = next(number for number, line in enumerate(lines) if number and line.rstrip() == "---") + 1
+    blocks = tuple(_blocks(name, lines, start))
+    inside = {line for block in blocks for line in range(block.line, block.end)}
     return Page(
         meta=meta,
-        title=title,
-        body="\n".join(lines[start:]).strip() + "\n",
-        sections=sections,
+        lines=lines,
+        start=start,
+        sections=_sections(name, meta, lines, start, inside),
+        blocks=blocks,
         examples=tuple(_examples(name, lines, blocks)),
     )
 
@@ -162,9 +168,8 @@ def _front_matter(path: str, lines: Iterable[str]) -> dict[str, tuple[str, int]]
         elif text:
             key, colon, value = text.partition(":")
             if not colon or key not in _FIELDS:
-                raise RuleError(
-                    path, number, f"not a front matter field: {text!r} (known: {', '.join(_FIELDS)})"
-                )
+                known = ", ".join(_FIELDS)
+                raise RuleError(path, number, f"not a front matter field: {text!r} (known: {known})")
             fields[key] = (value.strip(), number)
     raise RuleError(path, 1, "the front matter has no end (---)")
 
@@ -184,8 +189,8 @@ def _meta(path: str, fields: dict[str, tuple[str, int]]) -> Meta:
         return value
 
     return Meta(
-        code=field("code", _CODE),
-        slug=field("slug", _SLUG),
+        code=field("code", CODE),
+        slug=field("slug", SLUG),
         since=fields["since"][0],
         status=field("status", STATUSES),
         severity=Severity(field("severity", [severity.value for severity in Severity])),
@@ -195,10 +200,8 @@ def _meta(path: str, fields: dict[str, tuple[str, int]]) -> Meta:
     )
 
 
-def _sections(
-    path: str, meta: Meta, lines: list[str], start: int, inside: set[int]
-) -> tuple[str, dict[str, str]]:
-    """The title and the text below each heading. Lines inside fences are not headings."""
+def _sections(path: str, meta: Meta, lines: Sequence[str], start: int, inside: set[int]) -> dict[str, str]:
+    """The text below each heading. Lines inside fences are not headings."""
     title = ""
     sections: dict[str, list[str]] = {}
     current: list[str] | None = None
@@ -219,10 +222,10 @@ def _sections(
             current = sections[heading] = []
     if not title:
         raise RuleError(path, start, f"the page has no title '# {meta.code} {meta.slug}'")
-    return title, {heading: "\n".join(text).strip() for heading, text in sections.items()}
+    return {heading: "\n".join(text).strip() for heading, text in sections.items()}
 
 
-def _blocks(path: str, lines: list[str], start: int) -> Iterator[Block]:
+def _blocks(path: str, lines: Sequence[str], start: int) -> Iterator[Block]:
     opened: int | None = None
     for number, line in enumerate(lines[start:], start=start + 1):
         if opened is None:
@@ -235,7 +238,7 @@ def _blocks(path: str, lines: list[str], start: int) -> Iterator[Block]:
         raise RuleError(path, opened, "this fence has no end")
 
 
-def _block(path: str, fence: str, lines: list[str], number: int) -> Block:
+def _block(path: str, fence: str, lines: Sequence[str], number: int) -> Block:
     words, _, options = fence[3:].partition("[")
     language, kind = (*words.split(), "", "")[:2]
     if kind and kind not in KINDS:
@@ -260,7 +263,7 @@ def _block(path: str, fence: str, lines: list[str], number: int) -> Block:
     )
 
 
-def _examples(path: str, lines: list[str], blocks: list[Block]) -> Iterator[Example]:
+def _examples(path: str, lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[Example]:
     """Group what belongs together: modules of one program, the fixed form, the output of a measurement."""
     pending: Example | None = None
     end = 0  # the page's last line of the block before

@@ -16,9 +16,10 @@ from types import ModuleType
 from typing import Any
 
 from jaxlint import page
+from jaxlint.engine_codes import ENGINE_CODES, EngineCode
 from jaxlint.flow import facts
 from jaxlint.flow.facts import Fact
-from jaxlint.rule import Pair, Rule, RuleError
+from jaxlint.rule import Meta, Pair, Rule, RuleError
 
 PACKAGE = "jaxlint.rules"
 GROUP = "jaxlint.rules"
@@ -165,9 +166,8 @@ def _pairs(rule: Rule) -> list[Pair]:
                 raise RuleError(*_where(check), f"{twin} and {name} annotate `fact` differently")
             found.extend(Pair(kind, method, check) for kind in kinds)
     if not found:
-        raise RuleError(
-            sys.modules[type(rule).__module__].__file__ or "", 1, "the rule has no suspect and check"
-        )
+        path = sys.modules[type(rule).__module__].__file__ or ""
+        raise RuleError(path, 1, "the rule has no suspect and check")
     return found
 
 
@@ -180,13 +180,8 @@ def _named_facts(method: Callable[..., Any]) -> list[type[Fact]]:
     annotation = method.__annotations__.get("fact")
     if annotation is None:
         raise RuleError(*_where(method), f"{method.__name__} has no annotated parameter `fact`")
-    names = (
-        annotation.split("|")
-        if isinstance(annotation, str)
-        else getattr(annotation, "__args__", [annotation])
-    )
     kinds = []
-    for name in names:
+    for name in annotation.split("|") if isinstance(annotation, str) else [annotation]:
         kind = getattr(facts, name.strip(), None) if isinstance(name, str) else name
         if not (isinstance(kind, type) and issubclass(kind, Fact)):
             raise RuleError(*_where(method), f"{name} names no fact of {facts.__name__}")
@@ -200,13 +195,6 @@ def _where(method: Callable[..., Any]) -> tuple[str, int]:
 
 
 # ---------------------------------------------------------------- choosing
-
-_ENGINE = {
-    "JAX000": "internal-error",
-    "JAX001": "cannot-parse",
-    "JAX002": "unused-suppression",
-    "JAX003": "unknown-code",
-}
 
 
 class SelectorError(Exception):
@@ -238,20 +226,43 @@ def select(
 
 def codes(selector: str, rules: Iterable[Rule]) -> frozenset[str]:
     """The codes that a selector names, engine codes included. Raises SelectorError when there are none."""
-    known = {rule.meta.code: rule.meta.slug for rule in rules} | _ENGINE
+    slugs = {known.code: known.slug for known in _known(rules)}
     if selector == "ALL":
-        return frozenset(known)
-    begins = REDIRECTS.get(selector.upper(), selector.upper())
-    found = frozenset(code for code, slug in known.items() if code.startswith(begins) or slug == selector)
-    if selector and found:
-        return found
+        return frozenset(slugs)
+    begins = _current(selector)
+    found = frozenset(code for code, slug in slugs.items() if code.startswith(begins) or slug == selector)
+    if not selector or not found:
+        raise _unknown(selector, slugs)
+    return found
+
+
+def find(name: str, rules: Iterable[Rule]) -> Meta | EngineCode:
+    """What a code or a slug stands for. Raises SelectorError when it is neither."""
+    known = {each.code: each for each in _known(rules)}
+    slugs = {each.slug: each for each in known.values()}
+    found = known.get(_current(name)) or slugs.get(name)
+    if found is None:
+        raise _unknown(name, {code: each.slug for code, each in known.items()})
+    return found
+
+
+def _known(rules: Iterable[Rule]) -> list[Meta | EngineCode]:
+    return [*ENGINE_CODES, *(rule.meta for rule in rules)]
+
+
+def _current(code: str) -> str:
+    return REDIRECTS.get(code.upper(), code.upper())
+
+
+def _unknown(name: str, slugs: dict[str, str]) -> SelectorError:
     from difflib import get_close_matches
 
-    near = get_close_matches(selector, [*known, *known.values()], n=1) or get_close_matches(
-        begins, known, n=1
-    )
-    hint = f", did you mean {near[0]!r}?" if near else ", `jaxlint rules` lists what there is"
-    raise SelectorError(f"unknown rule {selector!r}{hint}")
+    near = [
+        *get_close_matches(name.lower(), slugs.values(), n=1),
+        *get_close_matches(name.upper(), slugs, n=1),
+    ]
+    hint = f", did you mean {near[0]!r}?" if near else "; `jaxlint rules` lists what there is"
+    return SelectorError(f"unknown rule {name!r}{hint}")
 
 
 def _exactness(selectors: Iterable[str], rules: Sequence[Rule]) -> dict[str, int]:

@@ -130,7 +130,8 @@ def test_sections_and_a_comment_in_a_fence(tmp_path: Path) -> None:
     assert list(parsed.sections) == ["What it does", "Example"]
     assert parsed.sections["What it does"] == "Flags."
     assert parsed.sections["Example"].endswith("After.")
-    assert parsed.body.startswith("# JAX901 made-up")
+    assert parsed.body(lambda block: f"```{block.language} title").startswith("# JAX901 made-up\n## What")
+    assert "```python title\n# a comment" in parsed.body(lambda block: f"```{block.language} title")
 
 
 @pytest.mark.parametrize(

@@ -4,65 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from made_rules import MODULE, PAGE, AddRule
 
 from jaxlint import registry
 from jaxlint.flow.facts import BoundaryUse, JitCall, Scan
 from jaxlint.rule import Rule, RuleError
-
-PAGE = """\
----
-code: {code}
-slug: {slug}
-since: 0.1.0
-status: {status}
-severity: warning
-fix: none
-summary: Made up.
----
-# {code} {slug}
-"""
-MODULE = """\
-from __future__ import annotations
-from typing import TYPE_CHECKING
-from jaxlint.flow.facts import BoundaryUse, JitCall, Scan
-from jaxlint.rule import Rule
-if TYPE_CHECKING:
-    import libcst as cst
-
-class Made(Rule):
-    def suspect(self, fact: JitCall) -> bool:
-        return True
-    def check(self, fact: JitCall, node: cst.Call, ctx: Context):
-        return iter(())
-"""
-AddRule = Callable[..., Path]
-
-
-@pytest.fixture
-def add_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AddRule]:
-    """Adds a rule to a package of made-up rules that stands in for jaxlint's own."""
-    package = tmp_path / "made_rules"
-    (package / "group").mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (package / "group" / "__init__.py").touch()
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "PACKAGE", "made_rules")
-
-    def add(
-        code: str, slug: str, module: str = MODULE, status: str = "stable", folder: str = "group"
-    ) -> Path:
-        path = package / folder / f"{slug.replace('-', '_')}.py"
-        path.write_text(module)
-        path.with_suffix(".md").write_text(PAGE.format(code=code, slug=slug, status=status))
-        return path
-
-    yield add
-    for name in [name for name in sys.modules if name.startswith(("made_rules", "other_rules"))]:
-        del sys.modules[name]
 
 
 def codes(rules: list[Rule]) -> list[str]:

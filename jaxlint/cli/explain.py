@@ -1,0 +1,41 @@
+"""`jaxlint explain CODE`: the rule's page, for a terminal or as plain text."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from jaxlint import page, registry
+from jaxlint.engine_codes import EngineCode
+from jaxlint.rule import Meta, RuleError
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("explain", help="show what a rule flags, why, and what to write instead")
+    parser.add_argument("rule", metavar="CODE", help="a code or a slug: JAX103, jit-in-loop")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the page. Exit status 2 when there is no such rule."""
+    try:
+        text = _text(registry.find(args.rule, registry.load()))
+    except (registry.SelectorError, RuleError) as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(text))
+    else:
+        print(text, end="")
+    return 0
+
+
+def _text(subject: Meta | EngineCode) -> str:
+    if isinstance(subject, EngineCode):
+        kind = f"{subject.severity.value}, reported by the engine itself"
+        return f"# {subject.code} {subject.slug}\n\n{kind}\n\n{subject.summary}\n"
+    title, _, rest = page.read(subject.page).body(lambda block: f"```{block.language}").partition("\n")
+    status = f"{subject.status} since {subject.since}"
+    return f"{title}\n\n{subject.severity.value}, {status}, fix: {subject.fix}\n\n{rest.lstrip()}"
