@@ -61,6 +61,19 @@ CONFIG_CALLS: frozenset[str] = frozenset({"jax.config.update", "jax.config.confi
 # options when the client is made.
 IMPORT_TIME_VARIABLE = "JAX_"
 CLIENT_TIME_VARIABLES = ("XLA_FLAGS", "XLA_PYTHON_CLIENT_")
+# The exceptions: `jax.distributed.initialize` and launchers read these when they are called.
+LATE_VARIABLES: frozenset[str] = frozenset(
+    {
+        "JAX_COORDINATOR_ADDRESS",
+        "JAX_COORDINATOR_BIND_ADDRESS",
+        "JAX_COORDINATOR_PORT",
+        "JAX_LOCAL_DEVICE_IDS",
+        "JAX_NUM_PROCESSES",
+        "JAX_PARTITION_INDEX",
+        "JAX_PROCESS_ID",
+        "JAX_SLICE_INDEX",
+    }
+)
 
 # The environment's spelling of configuration options.
 ENVIRONMENT_OPTIONS: dict[str, str] = {
