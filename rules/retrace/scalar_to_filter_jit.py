@@ -1,0 +1,99 @@
+"""JAX101: a Python number that varies reaches a boundary that treats it as static."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Applicability, Finding, Fix, Related
+from jaxlint.flow.facts import BoundaryUse, FieldStore, Guard, JitCall, Kind, Tag, Varies
+from jaxlint.rule import Confidence, Rule
+
+from . import _wording as wording
+from ._varying import Varying, already_compiled, varying
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+
+class ScalarToFilterJit(Rule):
+    """A Python number changes from call to call of a boundary that keys its cache on it."""
+
+    def suspect(self, fact: BoundaryUse) -> bool:
+        eager = fact.boundary.flavour == "filter" and fact.proof.level == "eager"
+        return eager and bool(varying(fact, fact.arguments))
+
+    def check(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        found = varying(fact, fact.arguments)
+        if already_compiled(fact, found, ctx):
+            return
+        names = [wording.value(each.argument, each.leaf, ctx) for each in found]
+        kind = "string" if found[0].text else "number"
+        yield self.finding(
+            fact,
+            f"{wording.callee(fact.boundary, node, ctx)} is compiled again for every value of "
+            f"{wording.listing(names)}: {wording.api_name(fact.boundary, ctx)} treats a Python {kind} as "
+            f"static. {_remedy(fact, found, names)}",
+            place=found[0].argument.place,
+            confidence=Confidence.MEDIUM if fact.proof.guard is not Guard.NONE else Confidence.HIGH,
+            related=wording.trail(fact, [each.leaf for each in found]),
+            fix=_fix(fact, found, ctx),
+        )
+
+    def suspect_field(self, fact: FieldStore) -> bool:
+        if fact.family != "nnx" or fact.value.kind not in (Kind.SCALAR, Kind.SHAPE):
+            return False
+        if fact.proof.level == "eager":
+            return fact.in_loop and fact.value.varying_scalar
+        return fact.value.varies is not Varies.CONSTANT and Tag.BOUNDED not in fact.value.tags
+
+    def check_field(self, fact: FieldStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        owner = fact.owner.name or "module"
+        if fact.proof.level == "eager":
+            uses = [use for use in ctx.facts(BoundaryUse) if _takes_module(use, fact)]
+            related = [Related(use.place, f"`{owner}` is handed over here") for use in uses[:1]]
+        else:
+            makers = [j for j in ctx.facts(JitCall) if j.place == fact.proof.why_traced]
+            related = [Related(j.place, "jitted here") for j in makers if j.boundary.flavour == "nnx"][:1]
+        if not related:
+            return
+        yield self.finding(
+            fact,
+            f"Each change of `{owner}.{fact.field}` makes `nnx.jit` compile again: plain numbers of a module "
+            "are part of its graph definition. Keep it in an `nnx.Variable`.",
+            related=related,
+        )
+
+
+def _takes_module(use: BoundaryUse, fact: FieldStore) -> bool:
+    mutated = use.boundary.flavour == "nnx" and use.proof.level == "eager" and use.symbol == fact.symbol
+    return mutated and any(a.name is not None and a.name == fact.owner.name for a in use.arguments)
+
+
+def _mapped(fact: BoundaryUse) -> bool:
+    """Whether an array argument would be mapped over the devices."""
+    return fact.boundary.api.endswith("pmap")
+
+
+def _remedy(fact: BoundaryUse, found: list[Varying], names: list[str]) -> str:
+    if any(each.text for each in found):
+        return "Pass an index array, or keep to a few fixed names."
+    needed = next((each.python_use for each in found if each.python_use), "")
+    if needed:
+        return f"Its body needs a Python number ({needed}): round it up to a few sizes and mask the rest."
+    arrays = wording.listing(f"jnp.asarray({name})" for name in names)
+    return f"Pass {arrays} with `in_axes=None`." if _mapped(fact) else f"Pass {arrays}."
+
+
+def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
+    asarray = ctx.spell("jax.numpy.asarray")
+    if asarray is None or _mapped(fact) or any(each.python_use or each.text for each in found):
+        return None
+    nodes = [node for each in found if (node := ctx.node(each.leaf.place)) is not None]
+    if len(nodes) < len(found):
+        return None
+    edits = tuple(ctx.replace(node, f"{asarray}({ctx.focus.text(ctx.span(node))})") for node in nodes)
+    certain = all(each.takes_array for each in found)
+    return Fix("Pass it as an array", Applicability.UNSAFE if certain else Applicability.DISPLAY, edits)
