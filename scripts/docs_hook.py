@@ -72,9 +72,9 @@ def _index(pages: list[Page]) -> str:
     lines = [
         "# Rules",
         "",
-        "A *stable* rule is on unless it is ignored; a *preview* rule needs `--preview`. The severity is the one",
-        "a finding has as a rule; a single finding may be milder or graver where its page says so. A *safe* fix",
-        "is made by `--fix`, an *unsafe* one by `--unsafe-fixes`, a *display* fix is advice to paste.",
+        "A *stable* rule is on unless it is ignored; a *preview* rule needs `--preview`. The severity is the",
+        "usual one; a single finding may be milder or graver where the page says so. A *safe* fix leaves the",
+        "program doing what it did, an *unsafe* one may not, a *display* fix is advice to paste.",
     ]
     for prefix, folder in FOLDERS.items():
         own = [each for each in pages if each.meta.code.startswith(prefix)]
