@@ -1,0 +1,139 @@
+"""Moving an expression out of the loops in which its value is always the same."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Edit, Place, Span
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+
+def hoist(node: cst.CSTNode, name: str, reads: set[str], ctx: Context) -> tuple[Edit, ...]:
+    """The edits that bind an expression once before the loops around it, or () where that could change it.
+
+    `name` is used where the expression has none yet; `reads` are further names that its value depends on.
+    """
+    code = ctx.focus.text(ctx.span(node))
+    own = free_names(code)
+    if own is None:
+        return ()
+    loop, changed = _outermost(node, own | reads, ctx)
+    if loop is None:
+        return ()
+    indent = " " * (ctx.span(loop).column - 1)
+    bound = _binding(node, ctx)
+    if bound is not None:
+        target, span = bound
+        if changed[target] > 1 or target in own | reads:
+            return ()
+        lines = ctx.focus.lines[span.line - 1 : span.end_line]
+        moved = textwrap.dedent("".join(lines)).strip()
+        whole = Span(span.line, 1, span.end_line + 1, 1)
+        return (ctx.insert_before(loop, f"{moved}\n{indent}"), Edit(whole, ""))
+    free = next(n for n in _numbered(name) if not re.search(rf"\b{n}\b", ctx.source))
+    return (ctx.insert_before(loop, f"{free} = {code}\n{indent}"), ctx.replace(node, free))
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{i}" for i in itertools.count(2))
+
+
+def free_names(code: str) -> set[str] | None:
+    """The names that some source reads and does not bind itself; None when it cannot be parsed."""
+    try:
+        tree = ast.parse(textwrap.dedent(code).strip())
+    except SyntaxError:
+        return None
+    bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    return {node.id for node in names} - bound
+
+
+def read_by(definition: Place | None, ctx: Context) -> set[str] | None:
+    """The free names of a function of this file; None when it is not in view."""
+    if definition is None or definition.path != ctx.path:
+        return None
+    header = definition.span.line - 1
+    rest = ctx.focus.lines[header + 1 :]
+    depth = _depth(ctx.focus.lines[header])
+    end = next((i for i, line in enumerate(rest) if line.strip() and _depth(line) <= depth), len(rest))
+    return free_names(ctx.focus.lines[header] + "".join(rest[:end]))
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _binding(node: cst.CSTNode, ctx: Context) -> tuple[str, Span] | None:
+    """The name and the span of a statement `name = node` that stands directly in the body of a loop."""
+    import libcst as cst
+
+    assign, line, block, loop = [*ctx.parents(node), None, None, None, None][:4]
+    if not (isinstance(assign, cst.Assign) and isinstance(line, cst.SimpleStatementLine)):
+        return None
+    target = assign.targets[0].target
+    plain = len(assign.targets) == 1 and isinstance(target, cst.Name) and len(line.body) == 1
+    within = (
+        isinstance(block, cst.IndentedBlock)
+        and len(block.body) > 1
+        and isinstance(loop, (cst.For, cst.While))
+    )
+    return (target.value, ctx.span(line)) if plain and within and isinstance(target, cst.Name) else None
+
+
+def _outermost(node: cst.CSTNode, needed: set[str], ctx: Context) -> tuple[cst.CSTNode | None, Counter[str]]:
+    """The outermost loop of the function that changes nothing needed, and what it changes."""
+    import libcst as cst
+
+    found: cst.CSTNode | None = None
+    changed: Counter[str] = Counter()
+    for parent in ctx.parents(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda, cst.Decorator, cst.BaseComp)):
+            break
+        if isinstance(parent, (cst.For, cst.While)):
+            now = _changed(parent, ctx)
+            if now is None or needed & now.keys():
+                break
+            found, changed = parent, now
+    return found, changed
+
+
+def _changed(loop: cst.CSTNode, ctx: Context) -> Counter[str] | None:
+    """How often a loop binds each name or writes into what it names; None when it cannot be read."""
+    span = ctx.span(loop)
+    try:
+        tree = ast.parse(textwrap.dedent(" " * (span.column - 1) + ctx.focus.text(span)))
+    except SyntaxError:
+        return None
+    libraries = {spelling.partition(".")[0] for spelling in ctx.aliases.values()}
+    changed: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            changed[_root(node)] += 1
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            changed[node.name] += 1
+        elif isinstance(node, ast.alias):
+            changed[node.asname or node.name.partition(".")[0]] += 1
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            root = _root(node.value.func)
+            if root not in libraries:
+                changed[root] += 1  # called for its effect, perhaps on its object
+    return changed
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

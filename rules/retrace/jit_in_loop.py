@@ -1,0 +1,85 @@
+"""JAX103: a function that is new each time is jitted again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Applicability, Finding, Fix, Related
+from jaxlint.flow.facts import Guard, JitCall
+from jaxlint.rule import Confidence, Rule
+
+from ._hoist import hoist, read_by
+from ._wording import api_name, function_name
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_WHAT = {
+    "lambda": "a new lambda",
+    "nested function": "a new function",
+    "partial": "a new `partial`",
+    "bound method": "a new bound method",
+    "transform of a function": "a newly transformed function",
+    "nnx": "the same function, which `nnx.jit` does not recognise,",
+}
+
+
+class JitInLoop(Rule):
+    """A fresh callable is jitted in each round of a loop or in each call of a function."""
+
+    def suspect(self, fact: JitCall) -> bool:
+        kept = fact.kept or fact.guarded or fact.only_lowered or fact.literal_loop
+        if kept or not fact.boundary.fresh or fact.proof.level != "eager":
+            return False
+        if fact.boundary.flavour == "filter" and fact.boundary.fresh == "bound method":
+            return False  # Equinox keys on the object and the function, not on the method object
+        called = bool(fact.uses) or fact.boundary.form == "immediate"
+        again = fact.fresh_in == "loop" or (fact.fresh_in == "call" and fact.proof.repeated is not None)
+        return called and again
+
+    def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        loop = fact.fresh_in == "loop"
+        function = fact.symbol.rpartition(".")[2]
+        when = "in every round of the loop" if loop else f"in every call of `{function}`"
+        what = _WHAT.get(fact.boundary.fresh, "a new function")
+        related = []
+        if fact.proof.repeated is not None:
+            related.append(
+                Related(fact.proof.repeated, "the loop" if loop else f"`{function}` runs again here")
+            )
+        related += [Related(use, "called here") for use in fact.uses[:1]]
+        yield self.finding(
+            fact,
+            f"`{_shown(fact, ctx)}` is compiled again {when}: {api_name(fact.boundary, ctx)} gets {what} "
+            f"each time. Make it once{' before the loop' if loop else ', outside'}.",
+            confidence=Confidence.MEDIUM if fact.proof.guard is not Guard.NONE else Confidence.HIGH,
+            related=related,
+            fix=None if self._is_second(fact, ctx) else _fix(fact, node, ctx),
+        )
+
+    def _is_second(self, fact: JitCall, ctx: Context) -> bool:
+        """Whether another one of the same function comes first: the two would be given the same name."""
+        earlier = (j for j in ctx.facts(JitCall) if j.place < fact.place and j.symbol == fact.symbol)
+        return any(j.boundary.function == fact.boundary.function and self.suspect(j) for j in earlier)
+
+
+def _shown(fact: JitCall, ctx: Context) -> str:
+    text = ctx.text(fact.place)
+    named = fact.boundary.form == "decorator" or len(text) > 60
+    return function_name(fact.boundary) if named else text
+
+
+def _fix(fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    import libcst as cst
+
+    if fact.fresh_in != "loop" or not isinstance(node, cst.Call):
+        return None
+    reads = set() if fact.boundary.fresh == "lambda" else read_by(fact.boundary.definition, ctx)
+    if reads is None:
+        return None
+    function = fact.boundary.function.rpartition(".")[2]
+    edits = hoist(node, f"jitted_{function}" if function.isidentifier() else "jitted", reads, ctx)
+    return Fix("Jit it once, before the loop", Applicability.UNSAFE, edits) if edits else None
