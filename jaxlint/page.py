@@ -24,11 +24,11 @@ nothing but blank lines between them are one example), `[jax=0.8]` for the versi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlint.finding import Severity
+from jaxlint import front_matter
 from jaxlint.rule import Meta, RuleError
 
 HEADINGS = (
@@ -42,13 +42,8 @@ HEADINGS = (
     "Source",
 )
 KINDS = ("bad", "fixed", "good", "measure", "output")
-STATUSES = ("stable", "preview")
-FIXES = ("safe", "unsafe", "display", "none")
 DEFAULT_FILE = "example.py"
 
-_FIELDS = ("code", "slug", "since", "status", "severity", "fix", "summary")
-CODE = re.compile(r"[A-Z]{2,}\d{3}")
-SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _MARK = re.compile(r"[ \t]*#[ \t]*(?P<codes>[A-Z]{2,}\d{3}(?:[ \t]*,[ \t]*[A-Z]{2,}\d{3})*)[ \t]*$")
 _OPTION = re.compile(r"(\w+)=([^\s,\]]+)")
 
@@ -124,24 +119,10 @@ class Page:
         return "\n".join(lines[self.start :]).strip() + "\n"
 
 
-def read_meta(path: Path | str) -> Meta:
-    """The front matter alone, read without the rest of the page.
-
-    Raises RuleError where it is missing, incomplete or says something unknown.
-    """
-    try:
-        with open(path, encoding="utf-8") as lines:
-            return _meta(str(path), _front_matter(str(path), lines))
-    except FileNotFoundError:
-        raise RuleError(str(path), 1, "the rule has no page of this name") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise RuleError(str(path), 1, f"the page cannot be read: {error}") from None
-
-
 def read(path: Path | str) -> Page:
     """The whole page. Raises RuleError with the line of what is wrong."""
     name = str(path)
-    meta = read_meta(path)
+    meta = front_matter.read(path)
     lines = tuple(Path(path).read_text(encoding="utf-8").split("\n"))
     start = next(number for number, line in enumerate(lines) if number and line.rstrip() == "---") + 1
     blocks = tuple(_blocks(name, lines, start))
@@ -153,50 +134,6 @@ def read(path: Path | str) -> Page:
         sections=_sections(name, meta, lines, start, inside),
         blocks=blocks,
         examples=tuple(_examples(name, lines, blocks)),
-    )
-
-
-def _front_matter(path: str, lines: Iterable[str]) -> dict[str, tuple[str, int]]:
-    fields: dict[str, tuple[str, int]] = {}
-    for number, line in enumerate(lines, start=1):
-        text = line.rstrip()
-        if number == 1:
-            if text != "---":
-                raise RuleError(path, 1, "the page does not begin with front matter (---)")
-        elif text == "---":
-            return fields
-        elif text:
-            key, colon, value = text.partition(":")
-            if not colon or key not in _FIELDS:
-                known = ", ".join(_FIELDS)
-                raise RuleError(path, number, f"not a front matter field: {text!r} (known: {known})")
-            fields[key] = (value.strip(), number)
-    raise RuleError(path, 1, "the front matter has no end (---)")
-
-
-def _meta(path: str, fields: dict[str, tuple[str, int]]) -> Meta:
-    missing = [key for key in _FIELDS if not fields.get(key, ("", 0))[0]]
-    if missing:
-        raise RuleError(path, 1, f"the front matter lacks {', '.join(missing)}")
-
-    def field(key: str, allowed: Iterable[str] | re.Pattern[str]) -> str:
-        value, line = fields[key]
-        if isinstance(allowed, re.Pattern):
-            if not allowed.fullmatch(value):
-                raise RuleError(path, line, f"{key} is {value!r}, which is not of the form {allowed.pattern}")
-        elif value not in allowed:
-            raise RuleError(path, line, f"{key} is {value!r}, not one of {', '.join(allowed)}")
-        return value
-
-    return Meta(
-        code=field("code", CODE),
-        slug=field("slug", SLUG),
-        since=fields["since"][0],
-        status=field("status", STATUSES),
-        severity=Severity(field("severity", [severity.value for severity in Severity])),
-        fix=field("fix", FIXES),
-        summary=fields["summary"][0],
-        page=path,
     )
 
 

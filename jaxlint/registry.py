@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from jaxlint import page
+from jaxlint import front_matter
 from jaxlint.engine_codes import ENGINE_CODES, EngineCode
 from jaxlint.flow import facts
 from jaxlint.flow.facts import Fact
@@ -115,7 +115,7 @@ def load_rule(name: str, path: str) -> Rule:
         module = importlib.import_module(name)
     except Exception as error:
         raise _import_error(name, path, error) from error
-    meta = page.read_meta(f"{os.path.splitext(path)[0]}.md")
+    meta = front_matter.read(f"{os.path.splitext(path)[0]}.md")
     if meta.slug.replace("-", "_") != name.rpartition(".")[2]:
         raise RuleError(meta.page, 1, f"the slug {meta.slug!r} is not the name of the module {path}")
     rule = _rule_class(module, path)()

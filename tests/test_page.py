@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxlint import page
+from jaxlint import front_matter, page
 from jaxlint.finding import Severity
 from jaxlint.rule import RuleError
 
@@ -35,7 +35,7 @@ def fence(head: str, *lines: str) -> str:
 
 def test_front_matter_alone(tmp_path: Path) -> None:
     path = write(tmp_path, "")
-    meta = page.read_meta(path)
+    meta = front_matter.read(path)
     assert (meta.code, meta.slug, meta.status, meta.fix) == ("JAX901", "made-up", "preview", "unsafe")
     assert meta.severity is Severity.INFO
     assert meta.summary == "Says one thing: this."
@@ -61,14 +61,14 @@ def test_wrong_front_matter_is_placed(tmp_path: Path, old: str, new: str, line: 
     assert old in FRONT
     path = write(tmp_path, "", FRONT.replace(old, new, 1))
     with pytest.raises(RuleError) as error:
-        page.read_meta(path)
+        front_matter.read(path)
     assert (error.value.path, error.value.line) == (str(path), line)
     assert said in error.value.message
 
 
 def test_missing_page(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match="no page"):
-        page.read_meta(tmp_path / "none.md")
+        front_matter.read(tmp_path / "none.md")
 
 
 def test_marks_are_taken_out_of_the_source(tmp_path: Path) -> None:

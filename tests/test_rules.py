@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from jaxlint import page, registry
+from jaxlint import front_matter, page, registry
 from jaxlint.finding import Applicability, Finding
 from jaxlint.fix.apply import apply_fixes
 from jaxlint.page import Example, Page
@@ -83,7 +83,7 @@ def test_page(path: Path) -> None:
 
 def test_registry_loads_every_page() -> None:
     own = {rule.meta.code for rule in registry.load() if Path(rule.meta.page).is_relative_to(ROOT)}
-    assert own == {page.read_meta(path).code for path in PAGES}
+    assert own == {front_matter.read(path).code for path in PAGES}
 
 
 @each("bad")
@@ -105,10 +105,10 @@ def test_example_compiles(case: Case) -> None:
 def findings(case: Case, sources: dict[str, str], root: Path) -> list[Finding]:
     """What the page's rule says of these modules, laid out below `root`."""
     from jaxlint.check import check
-    from jaxlint.project.root import Project
-    from jaxlint.project.settings import Settings
 
     from jaxlint.project.files import SourceFile
+    from jaxlint.project.root import Project
+    from jaxlint.project.settings import Settings
 
     for file, source in sources.items():
         path = root / file

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from jaxlint import __version__, page, registry
+from jaxlint import __version__, front_matter, registry
 from jaxlint.rule import Meta, RuleError
 
 # The folder of each hundred of codes.
@@ -71,11 +71,11 @@ def _begin(start: Path, code: str, slug: str, metas: Iterable[Meta]) -> list[Pat
     """Write the module and the page of a new rule below the checkout that holds `start`."""
     code = code.upper()
     folder = FOLDERS.get(code[:4])
-    if folder is None or not page.CODE.fullmatch(code):
+    if folder is None or not front_matter.CODE.fullmatch(code):
         raise _Refusal(
             f"{code} is not a rule's code: JAX and three digits, of which the first says the folder"
         )
-    if not page.SLUG.fullmatch(slug):
+    if not front_matter.SLUG.fullmatch(slug):
         raise _Refusal(
             f"{slug!r} is not a slug: small letters and digits with hyphens between, such as jit-in-loop"
         )
