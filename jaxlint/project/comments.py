@@ -1,0 +1,102 @@
+"""The comments that suppress findings: where they are and what they name. Strings never count."""
+
+from __future__ import annotations
+
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jaxlint.columns import split_lines
+from jaxlint.finding import Span
+
+MARKER = "jaxlint:"
+
+_DIRECTIVE = re.compile(r"#\s*jaxlint:\s*(?P<word>ignore-file|ignore)\b(?!-)\s*(?:\[(?P<codes>[^\]#]*)\])?")
+_NEXT_COMMENT = re.compile(r"\s*#\s*[A-Za-z]")
+# As flake8 reads it: what follows the colon without being a code makes it a bare noqa.
+_NOQA = re.compile(r"#\s*noqa\b(?::\s?(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code that a comment names, upper case, and where it stands."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A comment `# jaxlint: ignore[...]` or, for the whole file, `# jaxlint: ignore-file[...]`.
+
+    `span` runs from its hash to its end or to the next comment within the comment (a noqa, a type comment).
+    """
+
+    span: Span
+    codes: tuple[Code, ...]
+    whole_file: bool
+
+    @property
+    def line(self) -> int:
+        return self.span.line
+
+
+class Comments:
+    """The comments of a source, and what a suppression needs to know of its lines."""
+
+    def __init__(self, text: str) -> None:
+        """Read the comments; what follows a place that cannot be tokenized is not read."""
+        self.lines = split_lines(text)
+        self.directives: list[Directive] = []
+        self.colons: list[tuple[int, int]] = []  # positions (line, column from 1) of every colon
+        self._noqa: dict[int, tuple[str, ...]] = {}
+        self._read()
+
+    def alone(self, line: int) -> bool:
+        """Whether nothing but a comment stands on a line."""
+        return 0 < line <= len(self.lines) and self.lines[line - 1].lstrip().startswith("#")
+
+    def noqa(self, line: int, code: str) -> bool:
+        """Whether a noqa comment on a line holds for a code."""
+        codes = self._noqa.get(line)
+        return codes is not None and (not codes or code.startswith(codes))
+
+    def _read(self) -> None:
+        try:
+            for token in self._tokens():
+                if token.type == tokenize.COMMENT:
+                    self._comment(token.string, token.start[0], token.start[1] + 1)
+                elif token.string == ":" and token.type == tokenize.OP:
+                    self.colons.append((token.start[0], token.start[1] + 1))
+        except (tokenize.TokenError, SyntaxError):  # a file that does not parse
+            return
+
+    def _tokens(self) -> Iterator[tokenize.TokenInfo]:
+        # The tokenizer counts lines by line feeds, the parser by any line end.
+        rows = (line.rstrip("\r\n") + "\n" for line in self.lines)
+        return tokenize.generate_tokens(lambda: next(rows, ""))
+
+    def _comment(self, text: str, line: int, column: int) -> None:
+        noqa = _NOQA.search(text)
+        if noqa is not None:
+            codes = re.split(r"[,\s]+", noqa["codes"].upper()) if noqa["codes"] else ()
+            self._noqa[line] = tuple(codes)
+        for found in _DIRECTIVE.finditer(text):
+            following = _NEXT_COMMENT.search(text, found.end())
+            end = following.start() if following else len(text)
+            self.directives.append(
+                Directive(
+                    Span(line, column + found.start(), line, column + end),
+                    tuple(_codes(found, line, column)),
+                    found["word"] == "ignore-file",
+                )
+            )
+
+
+def _codes(found: re.Match[str], line: int, column: int) -> Iterator[Code]:
+    if found["codes"] is None:
+        return
+    for code in re.finditer(r"[^\s,]+", found["codes"]):
+        start = column + found.start("codes") + code.start()
+        yield Code(code[0].upper(), Span(line, start, line, start + len(code[0])))

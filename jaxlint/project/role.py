@@ -1,0 +1,128 @@
+"""Whether importing a module is somebody else's doing (library) or the run itself (application, test)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from jaxlint.flow.facts import ModuleRole
+from jaxlint.project.settings import Settings
+
+_APPLICATION_NAMES = ("setup", "noxfile")
+_APPLICATION_DIRECTORIES = ("examples", "scripts", "benchmarks")
+_TEST_DIRECTORY = "tests"
+
+# Calls that a library makes at import with good reason: configuration, environment, logging, warnings and
+# registration. What the call is reached through tells, or its own name, or all of it.
+_OWNERS = frozenset({"config", "environ", "log", "logger", "logging", "rcparams", "warnings"})
+_NAMES = re.compile(
+    r"set(_\w+)?|(enable|disable)\w*"
+    r"|(un)?register\w*|\w+_register|DEFINE_\w+"
+    r"|def(_\w+|[vj]\w+|vectorized|broadcasting|linear\w*|bilinear\w*|reducer|naryop)"  # of custom derivatives
+    r"|basicConfig|simplefilter|filterwarnings|seterr|setrecursionlimit|putenv|load_dotenv|setattr"
+)
+_WHOLE = frozenset({"sys.path.append", "sys.path.insert", "matplotlib.use", "__all__.append", "__all__.extend"})
+
+
+def role(
+    tree: ast.Module,
+    path: str,
+    settings: Settings,
+    *,
+    shebang: bool = False,
+    imported_only_by_applications: bool = False,
+) -> ModuleRole:
+    """The role of a module. Where nothing shows it to be the run itself, it is a library module.
+
+    `path` is relative to the project's root. `imported_only_by_applications` is for modules outside any
+    package. `kind` in the settings decides for all modules but tests; "library" leaves what its name or
+    place shows to be a script.
+    """
+    *directories, name = path.replace("\\", "/").split("/")
+    stem = name.partition(".")[0]
+    if stem.startswith("test_") or stem.endswith("_test") or stem == "conftest" or _TEST_DIRECTORY in directories:
+        return ModuleRole.TEST
+    placed = (
+        shebang
+        or name.endswith(".ipynb")
+        or stem in _APPLICATION_NAMES
+        or any(directory in _APPLICATION_DIRECTORIES for directory in directories)
+    )
+    if placed or settings.kind == "application":
+        return ModuleRole.APPLICATION
+    if settings.kind == "library":
+        return ModuleRole.LIBRARY
+    if imported_only_by_applications or any(is_main_guard(node) for node in tree.body) or _runs(tree.body):
+        return ModuleRole.APPLICATION
+    return ModuleRole.LIBRARY
+
+
+def is_main_guard(node: ast.stmt) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    if not (isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and len(node.test.comparators) == 1):
+        return False
+    sides = (node.test.left, node.test.comparators[0])
+    names = [side.id for side in sides if isinstance(side, ast.Name)]
+    texts = [side.value for side in sides if isinstance(side, ast.Constant)]
+    return isinstance(node.test.ops[0], ast.Eq) and names == ["__name__"] and texts == ["__main__"]
+
+
+def _runs(body: Iterable[ast.stmt]) -> bool:
+    """Whether statements at module level do the work of a program and not only prepare for one."""
+    for node in body:
+        if isinstance(node, ast.Expr):
+            if isinstance(node.value, ast.Call) and not _prepares(node.value):
+                return True
+        elif isinstance(node, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
+            if not _only_prepares([*node.body, *getattr(node, "orelse", ())]):
+                return True
+        elif isinstance(node, (ast.If, ast.Try)) and _runs(_inner(node)):
+            return True
+    return False
+
+
+def _only_prepares(body: Iterable[ast.stmt]) -> bool:
+    for node in body:
+        if isinstance(node, ast.Expr):
+            harmless = not isinstance(node.value, ast.Call) or _prepares(node.value)
+        elif isinstance(node, (ast.If, ast.Try)):
+            harmless = _only_prepares(_inner(node))
+        elif isinstance(node, (ast.For, ast.While, ast.With)):
+            harmless = _only_prepares([*node.body, *getattr(node, "orelse", ())])
+        else:
+            harmless = isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break))
+        if not harmless:
+            return False
+    return True
+
+
+def _inner(node: ast.If | ast.Try) -> list[ast.stmt]:
+    if isinstance(node, ast.If):
+        return [*node.body, *node.orelse]
+    handlers = [statement for handler in node.handlers for statement in handler.body]
+    return [*node.body, *handlers, *node.orelse, *node.finalbody]
+
+
+def _prepares(call: ast.Call) -> bool:
+    """Whether a call configures, sets the environment, logs, warns or registers something."""
+    dotted = _dotted(call.func)
+    *owners, name = dotted.split(".")
+    return (
+        dotted in _WHOLE
+        or _NAMES.fullmatch(name) is not None
+        or any(owner.strip("_").lower() in _OWNERS for owner in owners)
+    )
+
+
+def _dotted(node: ast.expr) -> str:
+    names = []
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        if isinstance(node, ast.Attribute):
+            names.append(node.attr)
+            node = node.value
+        else:
+            node = node.func
+    if isinstance(node, ast.Name):
+        names.append(node.id)
+    return ".".join(reversed(names))

@@ -1,0 +1,163 @@
+"""Settings: the nearest `pyproject.toml` with a table [tool.jaxlint], or `jaxlint.toml`. Nothing cascades."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jaxlint.finding import Confidence, Severity
+from jaxlint.project import setting_values as values
+from jaxlint.project import toml
+from jaxlint.project.setting_values import Convert
+
+PYPROJECT = "pyproject.toml"
+OWN_FILE = "jaxlint.toml"
+TABLE = "tool.jaxlint"
+
+DEFAULT_EXCLUDE = (
+    ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".jaxlint_cache", ".mypy_cache", ".nox",
+    ".pixi", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__", "__pypackages__",
+    "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+)  # fmt: skip
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used. The text is one line that names the file."""
+
+    def __init__(self, message: str, *, unknown_key: bool = False) -> None:
+        super().__init__(message)
+        self.unknown_key = unknown_key
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project asks for. Selectors are codes, beginnings of codes, slugs or ALL.
+
+    `min_severity` is None where nothing was asked for: the command line then shows everything, flake8 warnings
+    and errors. `jobs` is 0 for as many as there are processors. `cache_dir` is absolute, "" for the default.
+    Versions are None where they are to be found out. `confirm` is kept as it was written.
+    """
+
+    file: str = ""
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    preview: bool = False
+    min_severity: Severity | None = None
+    min_confidence: Confidence = Confidence.LOW
+    fail_on: Severity = Severity.WARNING
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    kind: str = ""
+    jax_version: tuple[int, ...] | None = None
+    equinox_version: tuple[int, ...] | None = None
+    flax_version: tuple[int, ...] | None = None
+    jobs: int = 0
+    cache_dir: str = ""
+    output_format: str = "full"
+    confirm: Mapping[str, Any] = field(default_factory=dict)
+
+
+_KEYS: dict[str, Convert] = {
+    "select": values.strings,
+    "ignore": values.strings,
+    "extend-select": values.strings,
+    "preview": values.boolean,
+    "min-severity": values.severity,
+    "min-confidence": values.confidence,
+    "fail-on": values.severity,
+    "exclude": values.strings,
+    "extend-exclude": values.strings,
+    "force-exclude": values.boolean,
+    "per-file-ignores": values.strings_by_name,
+    "severity": values.severity_by_name,
+    "kind": values.kind,
+    "jax-version": values.version,
+    "equinox-version": values.version,
+    "flax-version": values.version,
+    "jobs": values.jobs,
+    "cache-dir": values.text,
+    "output-format": values.output_format,
+    "confirm": values.table,
+}
+
+
+def find(directory: str) -> str | None:
+    """The settings file that holds for a directory (absolute): in it or nearest above it. Raises TomlError."""
+    while True:
+        own = os.path.join(directory, OWN_FILE)
+        if os.path.isfile(own):
+            return own
+        if _has_table(os.path.join(directory, PYPROJECT)):
+            return os.path.join(directory, PYPROJECT)
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return None
+        directory = parent
+
+
+def load(path: str) -> Settings:
+    """The settings of a file. Raises SettingsError or TomlError."""
+    document = toml.load(path)
+    where = path
+    if os.path.basename(path) == PYPROJECT:
+        document = _table(document)
+        where = f"{path}: [{TABLE}]"
+    return from_table(document, path, where)
+
+
+def from_table(document: Mapping[str, Any], path: str, where: str) -> Settings:
+    """The settings that a table makes. `where` begins the messages. Raises SettingsError."""
+    found: dict[str, Any] = {}
+    for key, value in document.items():
+        convert = _KEYS.get(key)
+        if convert is None:
+            raise SettingsError(f"{where}: unknown key `{key}`{_hint(key)}", unknown_key=True)
+        try:
+            found[key.replace("-", "_")] = convert(value)
+        except values.WrongValue as error:
+            raise SettingsError(f"{where}: `{key}` {error}") from None
+    settings = Settings(file=path, **found)
+    if settings.cache_dir:
+        directory = os.path.join(os.path.dirname(path), os.path.expanduser(settings.cache_dir))
+        settings = replace(settings, cache_dir=os.path.normpath(directory))
+    return settings
+
+
+def as_table(settings: Settings) -> dict[str, Any]:
+    """The settings under the names that a settings file gives them."""
+    return {key: getattr(settings, key.replace("-", "_")) for key in _KEYS}
+
+
+def _has_table(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            mentioned = b"jaxlint" in file.read()
+    except OSError:
+        return False
+    # Most projects' files do not name us, and then the cost of a TOML parser is spared.
+    return mentioned and isinstance(_tool(toml.load(path)).get("jaxlint"), dict)
+
+
+def _table(document: Mapping[str, Any]) -> dict[str, Any]:
+    table = _tool(document).get("jaxlint", {})
+    return table if isinstance(table, dict) else {}
+
+
+def _tool(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    tool = document.get("tool", {})
+    return tool if isinstance(tool, dict) else {}
+
+
+def _hint(key: str) -> str:
+    if key == "tool":
+        return f", the keys of {OWN_FILE} stand at its top, without [{TABLE}]"
+    from difflib import get_close_matches
+
+    near = get_close_matches(key.replace("_", "-"), _KEYS, n=1)
+    return f", did you mean `{near[0]}`?" if near else f", known keys are {', '.join(_KEYS)}"
