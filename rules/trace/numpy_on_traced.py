@@ -1,0 +1,123 @@
+"""JAX206: a numpy function or array meets a traced value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Applicability, Finding, Fix
+from jaxlint.flow.facts import NumpyOnTraced
+from jaxlint.jax_api.twins import NUMPY_TWINS, SHARED_KEYWORDS, TAKES_DTYPE, TAKES_SEQUENCE
+from jaxlint.rule import Rule
+
+from . import _tracing as tracing
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_ERROR = "TracerArrayConversionError"
+
+
+class NumpyOnTracedRule(Rule):
+    """numpy is handed a traced value, which it cannot hold."""
+
+    def suspect(self, fact: NumpyOnTraced) -> bool:
+        return tracing.proven(fact)
+
+    def check(self, fact: NumpyOnTraced, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        yield self.finding(
+            fact,
+            _message(fact, node, ctx),
+            confidence=tracing.confidence(fact.operand),
+            related=tracing.why_traced(fact),
+            fix=_fix(fact, node, ctx) if node is not None else None,
+        )
+
+
+def _name(fact: NumpyOnTraced) -> str:
+    """Of the function, below numpy (`linalg.norm`)."""
+    return fact.api.removeprefix("numpy.")
+
+
+def _message(fact: NumpyOnTraced, node: cst.CSTNode | None, ctx: Context) -> str:
+    value = tracing.quoted(fact, ctx, node if fact.how == "call" else None)
+    if fact.how == "index":
+        asarray = tracing.api_name("jax.numpy.asarray", ctx)
+        return f"A numpy array is indexed by {value} ({_ERROR}). Wrap it in `{asarray}`."
+    if fact.how == "assign":
+        return f"A numpy array is written from {value} ({_ERROR}). Build it with `.at[…].set(…)` or a stack."
+    called = f"`{tracing.api_name(fact.api, ctx)}`"
+    twin = f"`{tracing.api_name(f'jax.numpy.{_name(fact)}', ctx)}`"
+    if fact.silent:
+        return f"{called} answers False for {value}, whatever it holds, and raises nothing. Use {twin}."
+    remedy = f"Use {twin}" if _name(fact) in NUMPY_TWINS else "Use jax.numpy, or compute it before the trace"
+    return f"{called} cannot take {value} ({_ERROR}). {remedy}."
+
+
+def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
+    import libcst as cst
+
+    if fact.how == "call" and isinstance(node, cst.Call):
+        return _call_twin(fact, node, ctx)
+    if fact.how == "index" and isinstance(node, cst.Subscript):
+        asarray = ctx.spell("jax.numpy.asarray")
+        table = ctx.focus.code(node.value)
+        edit = ctx.replace(node.value, f"{asarray}({table})")
+        return Fix("Index a jax array", Applicability.SAFE, (edit,)) if asarray is not None else None
+    return _functional_write(node, ctx) if fact.how == "assign" else None
+
+
+def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
+    """The same call of jax.numpy, where that takes the same arguments."""
+    name = _name(fact)
+    twin = ctx.spell(f"jax.numpy.{name}")
+    if twin is None or not (fact.silent or (name in NUMPY_TWINS and _acceptable(name, call))):
+        return None
+    applicability = Applicability.SAFE
+    if fact.silent:
+        # The answer changes from a constant False to the truth, which Python cannot branch on.
+        applicability = Applicability.DISPLAY if _decides(call, ctx) else Applicability.UNSAFE
+    return Fix(f"Use {twin}", applicability, (ctx.replace(call.func, twin),))
+
+
+def _acceptable(name: str, call: cst.Call) -> bool:
+    import libcst as cst
+
+    keywords = SHARED_KEYWORDS | ({"dtype"} if name in TAKES_DTYPE else set())
+    displays = (cst.List, cst.Tuple, cst.ListComp, cst.GeneratorExp)
+    if name == "where" and len(call.args) != 3:
+        return False
+    return all(
+        not argument.star
+        and (argument.keyword is None or argument.keyword.value in keywords)
+        and (
+            name in TAKES_SEQUENCE or argument.keyword is not None or not isinstance(argument.value, displays)
+        )
+        for argument in call.args
+    )
+
+
+def _decides(call: cst.Call, ctx: Context) -> bool:
+    """Whether Python branches on the call's own result."""
+    import libcst as cst
+
+    deciding = (cst.If, cst.IfExp, cst.While, cst.Assert, cst.UnaryOperation, cst.BooleanOperation)
+    return isinstance(next(ctx.parents(call), None), deciding)
+
+
+def _functional_write(node: cst.CSTNode, ctx: Context) -> Fix | None:
+    """`buffer[i] = x` as `buffer = jnp.asarray(buffer).at[i].set(x)`."""
+    import libcst as cst
+
+    assign = next((n for n in (node, *ctx.parents(node)) if isinstance(n, (cst.Assign, cst.BaseSuite))), None)
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        return None
+    target = assign.targets[0].target
+    if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+        return None
+    name, indexed = target.value.value, ctx.focus.code(target)
+    array = f"{tracing.api_name('jax.numpy.asarray', ctx)}({name})"
+    text = f"{name} = {array}.at{indexed.removeprefix(name)}.set({ctx.focus.code(assign.value)})"
+    return Fix("Update a jax array", Applicability.DISPLAY, (ctx.replace(assign, text),))
