@@ -58,7 +58,7 @@ def quoted(fact: Traced, ctx: Context, taker: cst.CSTNode | None = None) -> str:
 
 
 def _taken(taker: cst.CSTNode, ctx: Context) -> str:
-    """The only positional argument of a call, the object of a method without any, the index of a subscript."""
+    """The only positional argument of a call, the object of a method without one, or an index."""
     import libcst as cst
 
     if isinstance(taker, cst.Call):
