@@ -1,0 +1,1 @@
+"""JAX5xx: configuration, and what an import does."""

@@ -1,0 +1,1 @@
+"""JAX3xx: memory on the device that need not be taken."""

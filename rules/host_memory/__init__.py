@@ -1,0 +1,1 @@
+"""JAX4xx: memory on the host that grows."""

@@ -1,0 +1,1 @@
+"""JAX1xx: what makes JAX trace and compile again."""
