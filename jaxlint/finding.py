@@ -63,6 +63,12 @@ class Place:
     path: str
     span: Span
 
+    def contains(self, other: Place) -> bool:
+        """Whether the other place lies within this one."""
+        starts = (self.span.line, self.span.column) <= (other.span.line, other.span.column)
+        ends = (other.span.end_line, other.span.end_column) <= (self.span.end_line, self.span.end_column)
+        return self.path == other.path and starts and ends
+
 
 @dataclass(frozen=True, slots=True)
 class Related:
