@@ -103,16 +103,16 @@ def _outermost(node: cst.CSTNode, needed: set[str], ctx: Context) -> tuple[cst.C
         if isinstance(parent, (cst.FunctionDef, cst.Lambda, cst.Decorator, cst.BaseComp)):
             break
         if isinstance(parent, (cst.For, cst.While)):
-            now = _changed(parent, ctx)
+            now = changed_in(parent, ctx)
             if now is None or needed & now.keys():
                 break
             found, changed = parent, now
     return found, changed
 
 
-def _changed(loop: cst.CSTNode, ctx: Context) -> Counter[str] | None:
-    """How often a loop binds each name or writes into what it names; None when it cannot be read."""
-    span = ctx.span(loop)
+def changed_in(code: cst.CSTNode, ctx: Context) -> Counter[str] | None:
+    """How often a statement binds each name or writes into what it names; None when it cannot be read."""
+    span = ctx.span(code)
     try:
         tree = ast.parse(textwrap.dedent(" " * (span.column - 1) + ctx.focus.text(span)))
     except SyntaxError:

@@ -37,8 +37,8 @@ def api_name(boundary: Boundary, ctx: Context) -> str:
 
 def value(argument: Operand, leaf: Operand, ctx: Context) -> str:
     """What the user calls a leaf of an argument, without backticks."""
-    inside = leaf is argument or _within(leaf, argument)
-    text = ctx.text(leaf.place) if inside else ""
+    written = leaf is argument or (argument.place.contains(leaf.place) and leaf.place != argument.place)
+    text = ctx.text(leaf.place) if written else ""
     if text and len(text) <= _LONGEST:
         return text
     return f"{argument.name or argument.parameter or 'an argument'}{leaf.path}"
@@ -66,10 +66,3 @@ def trail(fact: BoundaryUse, values: Sequence[Operand]) -> list[Related]:
 def _origin(operand: Operand) -> str:
     name = f"`{operand.name}`" if operand.name else "the value"
     return f"{name} comes from here" + (f" ({operand.origin_kind})" if operand.origin_kind else "")
-
-
-def _within(leaf: Operand, argument: Operand) -> bool:
-    inner, outer = leaf.place.span, argument.place.span
-    starts = (outer.line, outer.column) <= (inner.line, inner.column)
-    ends = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
-    return leaf.place.path == argument.place.path and starts and ends
