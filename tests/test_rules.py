@@ -115,7 +115,8 @@ def findings(case: Case, sources: dict[str, str], root: Path) -> list[Finding]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source, encoding="utf-8")
     files = [SourceFile(path=file, absolute=str(root / file), data=None) for file in sources]
-    settings = Settings(jax_version=case.example.options.get("jax"))
+    version = case.example.options.get("jax")
+    settings = Settings(jax_version=tuple(map(int, version.split("."))) if version else None)
     rules = [rule_of(Path(case.page.meta.page))]
     found = check(files, Project(str(root), settings), settings, rules, jobs=1, cache=False)
     assert not [finding.message for finding in found if finding.code in ("JAX000", "JAX001")]

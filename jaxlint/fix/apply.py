@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
+from jaxlint.columns import split_lines
 from jaxlint.finding import Edit, Fix, Span
-
-# The line ends of Python's own parser. `str.splitlines` also splits at form feeds and others within a line.
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def apply(source: str, edits: Iterable[Edit]) -> str:
     """The source with every edit made. Raises ValueError where two of them overlap."""
-    starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
+    starts = [0, *accumulate(map(len, split_lines(source)))]
     pieces: list[str] = []
     done = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
