@@ -37,11 +37,15 @@ def api_name(boundary: Boundary, ctx: Context) -> str:
 
 def value(argument: Operand, leaf: Operand, ctx: Context) -> str:
     """What the user calls a leaf of an argument, without backticks."""
-    written = leaf is argument or (argument.place.contains(leaf.place) and leaf.place != argument.place)
-    text = ctx.text(leaf.place) if written else ""
+    text = ctx.text(leaf.place) if written(argument, leaf) else ""
     if text and len(text) <= _LONGEST:
         return text
     return f"{argument.name or argument.parameter or 'an argument'}{leaf.path}"
+
+
+def written(argument: Operand, leaf: Operand) -> bool:
+    """Whether a leaf of an argument is an expression of its own in the call."""
+    return leaf is argument or (argument.place.contains(leaf.place) and leaf.place != argument.place)
 
 
 def listing(names: Iterable[str]) -> str:

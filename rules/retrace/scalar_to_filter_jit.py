@@ -35,7 +35,7 @@ class ScalarToFilterJit(Rule):
             fact,
             f"{wording.callee(fact.boundary, node, ctx)} is compiled again for every value of "
             f"{wording.listing(names)}: {wording.api_name(fact.boundary, ctx)} treats a Python {kind} as "
-            f"static. {_remedy(fact, found, names)}",
+            f"static. {_remedy(fact, found, names, ctx)}",
             place=found[0].argument.place,
             confidence=Confidence.MEDIUM if fact.proof.guard is not Guard.NONE else Confidence.HIGH,
             related=wording.trail(fact, [each.leaf for each in found]),
@@ -77,13 +77,16 @@ def _mapped(fact: BoundaryUse) -> bool:
     return fact.boundary.api.endswith("pmap")
 
 
-def _remedy(fact: BoundaryUse, found: list[Varying], names: list[str]) -> str:
+def _remedy(fact: BoundaryUse, found: list[Varying], names: list[str], ctx: Context) -> str:
     if any(each.text for each in found):
         return "Pass an index array, or keep to a few fixed names."
     needed = next((each.python_use for each in found if each.python_use), "")
     if needed:
         return f"Its body needs a Python number ({needed}): round it up to a few sizes and mask the rest."
-    arrays = wording.listing(f"jnp.asarray({name})" for name in names)
+    if not all(wording.written(each.argument, each.leaf) for each in found):
+        return "Make it an array where it is stored."
+    asarray = ctx.spell("jax.numpy.asarray") or "jnp.asarray"
+    arrays = wording.listing(f"{asarray}({name})" for name in names)
     return f"Pass {arrays} with `in_axes=None`." if _mapped(fact) else f"Pass {arrays}."
 
 
@@ -91,7 +94,8 @@ def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
     asarray = ctx.spell("jax.numpy.asarray")
     if asarray is None or _mapped(fact) or any(each.python_use or each.text for each in found):
         return None
-    nodes = [node for each in found if (node := ctx.node(each.leaf.place)) is not None]
+    leaves = [each.leaf.place for each in found if wording.written(each.argument, each.leaf)]
+    nodes = [node for place in leaves if (node := ctx.node(place)) is not None]
     if len(nodes) < len(found):
         return None
     edits = tuple(ctx.replace(node, f"{asarray}({ctx.focus.text(ctx.span(node))})") for node in nodes)
