@@ -1,0 +1,68 @@
+"""Who asked for a change of jax's configuration, and the function that lets a caller ask."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Applicability, Fix
+from jaxlint.flow.facts import ConfigChange, ModuleRole
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_VERBS = frozenset(
+    {"enable", "set", "use", "configure", "setup", "init", "initialize", "initialise", "activate", "turn"}
+)
+_SUBJECTS = frozenset({"x64", "float64", "f64", "fp64", "double", "precision", "cache", "config"})
+
+
+def is_imposed(fact: ConfigChange) -> bool:
+    """A library changes the configuration of the whole process and nobody asked it to.
+
+    A program may do what it likes, and so may a function whose parameter or whose name says what it does,
+    as long as the library itself does not call it.
+    """
+    if fact.role is not ModuleRole.LIBRARY or fact.in_main_guard:
+        return False
+    if fact.at_import:
+        return True
+    name = fact.symbol.rpartition(".")[2]
+    return name != "main" and not fact.follows_parameter and (bool(fact.called_from) or not _announces(name))
+
+
+def _announces(name: str) -> bool:
+    if name.startswith("__"):
+        return False
+    words = re.findall(r"[a-z]+\d*|\d+", name.lower())
+    return bool(words) and (words[0] in _VERBS or not _SUBJECTS.isdisjoint(words))
+
+
+def is_chosen_by_environment(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """The statement stands under `if os.environ.get("..."):`, so the user has asked for it."""
+    import libcst as cst
+
+    tests = (ctx.focus.code(p.test) for p in ctx.parents(node) if isinstance(p, cst.If)) if node else ()
+    return any(
+        ("environ" in test or "getenv" in test) and "None" not in test and "not " not in test
+        for test in tests
+    )
+
+
+def opt_in(node: cst.CSTNode | None, ctx: Context, function: str, purpose: str) -> Fix | None:
+    """Advice: put a statement of the module into a function that the program calls if it wants to."""
+    import libcst as cst
+
+    if node is None:
+        return None
+    around = [node, *ctx.parents(node)]
+    statement = next((p for p in around if isinstance(p, cst.SimpleStatementLine)), None)
+    if statement is None or not isinstance(next(ctx.parents(statement), None), cst.Module):
+        return None
+    body = ctx.focus.text(ctx.span(statement)).replace("\n", "\n    ")
+    text = f'def {function}() -> None:\n    """{purpose}"""\n    {body}'
+    return Fix(
+        f"Let the program choose: `{function}()`", Applicability.DISPLAY, (ctx.replace(statement, text),)
+    )

@@ -1,0 +1,132 @@
+"""JAX503: an environment variable is set after jax has read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Related, Span
+from jaxlint.flow.facts import ConfigChange
+from jaxlint.jax_api.runtime import CLIENT_TIME_VARIABLES, IMPORT_TIME_VARIABLE, LATE_VARIABLES
+from jaxlint.rule import Confidence, Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+# Libraries that start processes: those read the environment afresh.
+_STARTERS = ("subprocess", "multiprocessing", "concurrent.futures", "torch.multiprocessing")
+
+
+class EnvTooLate(Rule):
+    """`JAX_*` is set after jax was imported, or a client option after the client was made."""
+
+    def suspect(self, fact: ConfigChange) -> bool:
+        return fact.how == "environ" and _too_late(fact) is not None
+
+    def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        passed = _too_late(fact)
+        starts_processes = any(name.startswith(_STARTERS) for name in ctx.aliases)
+        if passed is None or (starts_processes and not fact.at_import):
+            return
+        variable = _variable(fact)
+        where = f"on line {passed.span.line}"
+        if variable.startswith(IMPORT_TIME_VARIABLE):
+            message = (
+                f"Setting `{variable}` here does nothing: jax read it when it was imported {where}. Set it "
+                f'above that import, or call `jax.config.update("{variable.lower()}", ...)`.'
+            )
+            why = "jax is imported here"
+        else:
+            message = (
+                f"Setting `{variable}` here does nothing: the backend started {where} and read it then. "
+                "Set it above the import of jax."
+            )
+            why = "the backend is started here"
+        yield self.finding(
+            fact,
+            message,
+            confidence=Confidence.MEDIUM if starts_processes else Confidence.HIGH,
+            related=[Related(passed, why)],
+            fix=self._move(fact, ctx),
+        )
+
+    def _move(self, fact: ConfigChange, ctx: Context) -> Fix | None:
+        """Move every late setting of the module above the import, in one fix at the first of them."""
+        late = [
+            other for other in ctx.facts(ConfigChange) if self.suspect(other) and other.place.path == ctx.path
+        ]
+        if not late or fact != late[0] or fact.after_jax_import is None:
+            return None
+        above = fact.after_jax_import.span
+        lines = ctx.source.splitlines(keepends=True)
+        moved = [_lines(other, above, lines, ctx) for other in late]
+        if above.column != 1 or not all(moved):
+            return None
+        runs = dict.fromkeys(run for run in moved if run is not None)
+        text = "".join("".join(lines[run.start : run.stop]) for run in runs)
+        gone = (_with_blank_lines(run, lines) for run in _merged(runs))
+        edits = (
+            Edit(Span(above.line, 1, above.line, 1), text),
+            *(Edit(Span(run.start + 1, 1, run.stop + 1, 1), "") for run in gone),
+        )
+        return Fix("Move the setting above the import of jax", Applicability.SAFE, edits)
+
+
+def _too_late(fact: ConfigChange) -> Place | None:
+    """What has already read the variable."""
+    variable = _variable(fact)
+    if variable.startswith(CLIENT_TIME_VARIABLES):
+        return fact.after_device_use
+    if variable.startswith(IMPORT_TIME_VARIABLE) and variable not in LATE_VARIABLES:
+        return fact.after_jax_import
+    return None
+
+
+def _variable(fact: ConfigChange) -> str:
+    return fact.option.upper()
+
+
+def _lines(fact: ConfigChange, above: Span, lines: list[str], ctx: Context) -> range | None:
+    """The lines (from 0) of a statement that can stand above the import as it is."""
+    import libcst as cst
+
+    node = ctx.node(fact.place)
+    if node is None or not fact.value_known:
+        return None
+    around = [node, *ctx.parents(node)]
+    statement = next((p for p in around if isinstance(p, cst.SimpleStatementLine)), None)
+    if statement is None or len(statement.body) != 1:
+        return None
+    if not isinstance(next(ctx.parents(statement), None), cst.Module):
+        return None
+    span = ctx.span(statement)
+    environment = re.split(r"[.\[(]", lines[span.line - 1], maxsplit=1)[0].strip()
+    imports = re.compile(rf"(import|from)\b.*\b{re.escape(environment)}\b")
+    if not any(imports.match(line) for line in lines[: above.line - 1]):
+        return None
+    return range(span.line - 1, span.end_line)
+
+
+def _merged(runs: Iterable[range]) -> list[range]:
+    """Neighbouring runs of lines as one."""
+    merged: list[range] = []
+    for run in sorted(runs, key=lambda run: run.start):
+        if merged and merged[-1].stop == run.start:
+            merged[-1] = range(merged[-1].start, run.stop)
+        else:
+            merged.append(run)
+    return merged
+
+
+def _with_blank_lines(run: range, lines: list[str]) -> range:
+    """The run and as many blank lines below it as leave the larger of the two gaps around it."""
+
+    def blank(found: Iterable[str]) -> int:
+        return sum(1 for _ in takewhile(lambda line: not line.strip(), found))
+
+    both = min(blank(reversed(lines[: run.start])), blank(lines[run.stop :]))
+    return range(run.start, run.stop + both)

@@ -1,0 +1,60 @@
+"""JAX502: a library turns on the persistent compilation cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding, Related
+from jaxlint.flow.facts import ConfigChange
+from jaxlint.rule import Rule
+
+from . import _at_import as at_import
+from . import _consent as consent
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_CALLS = ("set_cache_dir", "initialize_cache")
+
+
+class ImportTimeCompilationCache(Rule):
+    """Importing or using a library makes the whole process write its compiled programs to disk."""
+
+    def suspect(self, fact: ConfigChange) -> bool:
+        directory = fact.option.lower() == "jax_compilation_cache_dir" or fact.option.endswith(_CALLS)
+        off = fact.value_known and not fact.value and fact.how != "call"
+        ignored = fact.how == "environ" and fact.after_jax_import is not None  # JAX503 says so
+        return directory and not off and not ignored and consent.is_imposed(fact)
+
+    def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if consent.is_chosen_by_environment(node, ctx):
+            return
+        if fact.at_import:
+            message = (
+                "Importing this module turns on the compilation cache of the whole process, in a directory "
+                "that the program did not choose. Put it into a function that the program calls."
+            )
+        else:
+            message = (
+                f"`{fact.symbol}` turns on the compilation cache of the whole process, unasked. "
+                "Let the caller choose the directory."
+            )
+        place = at_import.statement(fact) if fact.at_import else fact.place
+        yield self.finding(
+            fact,
+            message,
+            place=place,
+            related=[
+                *([Related(fact.place, "the cache is turned on here")] if place != fact.place else []),
+                *(Related(call, "called here") for call in fact.called_from[:3] if call != place),
+            ],
+            fix=consent.opt_in(
+                ctx.node(place),
+                ctx,
+                "use_compilation_cache",
+                "Keep compiled programs on disk, for the whole process.",
+            ),
+        )

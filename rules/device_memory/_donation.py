@@ -1,0 +1,123 @@
+"""How a boundary is told to donate: the option's text, and the edit that adds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from jaxlint.finding import Applicability, Fix
+from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, Tag
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+Slot: TypeAlias = str | int  # a parameter's name, or its position where the name is not known
+
+_FACTORY_SINCE = (0, 8)  # `jax.jit(donate_argnames=...)` without a function decorates from here on
+
+
+def slot(value: Operand) -> Slot | None:
+    """The parameter that an argument fills."""
+    return value.parameter if value.parameter is not None else value.index
+
+
+def ordered(boundary: Boundary, slots: Iterable[Slot]) -> list[Slot]:
+    """Slots as the signature has them."""
+    names = [parameter.name for parameter in boundary.parameters]
+    return sorted(
+        slots, key=lambda s: (s if isinstance(s, int) else names.index(s) if s in names else 99, str(s))
+    )
+
+
+def option(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse]) -> str:
+    """The keyword argument that donates these parameters."""
+    if boundary.flavour == "filter":
+        return f'donate="{"all-except-first" if _kept(boundary, uses) == {0} else "all"}"'
+    names = [parameter.name for parameter in boundary.parameters]
+    if boundary.flavour == "pmap" or any(isinstance(s, int) for s in slots):
+        numbers = [
+            s if isinstance(s, int) else names.index(s) for s in slots if isinstance(s, int) or s in names
+        ]
+        return f"donate_argnums={_literal(map(str, numbers))}"
+    return f"donate_argnames={_literal(chr(34) + str(s) + chr(34) for s in slots)}"
+
+
+def is_exact(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse]) -> bool:
+    """Whether the option donates these parameters and no other that a caller in view still needs."""
+    if boundary.flavour == "filter":
+        return bool(uses) and _kept(boundary, uses) <= {0}
+    return boundary.flavour != "pmap" or not boundary.in_class
+
+
+def fix(boundary: Boundary, text: str, ctx: Context) -> Fix | None:
+    """Add the option to the decorator or the jit call, in whichever form it is written."""
+    import libcst as cst
+
+    node = ctx.node(boundary.place)
+    if isinstance(node, cst.Call) and node.args and _is_jit(node, boundary, ctx):
+        edit = ctx.replace(node, _with_argument(node, text))
+    elif isinstance(node, (cst.Name, cst.Attribute)):
+        spelled = ctx.text(boundary.place)
+        partial = ctx.spell("functools.partial")
+        if boundary.flavour == "filter":
+            edit = ctx.replace(node, f"{spelled}({text})")
+        elif partial is not None:
+            edit = ctx.replace(node, f"{partial}({spelled}, {text})")
+        elif ctx.jax_version >= _FACTORY_SINCE and boundary.flavour == "jax":
+            edit = ctx.replace(node, f"{spelled}({text})")
+        else:
+            return None
+    else:
+        return None
+    return Fix(f"Add {text}", Applicability.UNSAFE, (edit,))
+
+
+def _kept(boundary: Boundary, uses: Sequence[BoundaryUse]) -> set[int]:
+    """Positions that get an array which a caller may still need."""
+    names = [parameter.name for parameter in boundary.parameters]
+    return {
+        names.index(value.parameter) if value.parameter in names else value.index or 0
+        for use in uses
+        for value in use.arguments
+        if value.name not in use.rebinds and _may_be_needed(value, use)
+    }
+
+
+def _may_be_needed(value: Operand, use: BoundaryUse) -> bool:
+    """Read later as far as the calling function shows, or a part of something that lives elsewhere."""
+    if value.kind in (Kind.CONSTANT, Kind.SCALAR) or Tag.FRESH in value.tags:
+        return False
+    return value.name is None or "." in value.name or value.name in use.reads_after
+
+
+def _is_jit(call: cst.Call, boundary: Boundary, ctx: Context) -> bool:
+    """The call is the library's own, or a `partial` of it: a project's wrapper may not take the option."""
+    head = ctx.focus.code(call.func)
+    if head == ctx.spell("functools.partial") and call.args:
+        head = ctx.focus.code(call.args[0].value)
+    return head == ctx.spell(boundary.api) or head.rpartition(".")[2] == boundary.api.rpartition(".")[2]
+
+
+def _with_argument(call: cst.Call, text: str) -> cst.Call:
+    """The call with one more keyword argument, laid out like the ones it has."""
+    import libcst as cst
+
+    name, _, value = text.partition("=")
+    last = call.args[-1]
+    gap = call.args[-2].comma if len(call.args) > 1 else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    added = cst.Arg(
+        keyword=cst.Name(name),
+        value=cst.parse_expression(value),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+        comma=last.comma,
+        whitespace_after_arg=last.whitespace_after_arg,
+    )
+    before = last.with_changes(comma=gap, whitespace_after_arg=cst.SimpleWhitespace(""))
+    return call.with_changes(args=[*call.args[:-1], before, added])
+
+
+def _literal(items: Iterable[str]) -> str:
+    items = list(items)
+    return items[0] if len(items) == 1 else f"({', '.join(items)})"

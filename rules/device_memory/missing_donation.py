@@ -1,0 +1,143 @@
+"""JAX301: a step writes its new state beside the old one, which nobody needs any more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding, Related
+from jaxlint.flow.facts import Boundary, BoundaryUse, Guard, JitCall, Kind, ModuleRole, Operand, Tag
+from jaxlint.rule import Confidence, Rule, Severity
+
+from ..retrace import _wording as wording
+from . import _donation as donation
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_KEYS = frozenset({"key", "keys", "rng", "rngs", "prng", "seed"})
+_EVALUATION = frozenset({"eval", "evaluate", "evaluation", "validate", "validation", "predict", "infer"})
+_PYTHON = frozenset({Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION})
+
+
+class MissingDonation(Rule):
+    """A boundary returns the new value of an argument, gets the old one and donates nothing."""
+
+    def suspect_update(self, fact: JitCall) -> bool:
+        return fact.boundary.updates and not fact.only_lowered and _could_donate(fact)
+
+    def check_update(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        uses = _calls(fact.boundary, ctx)
+        eager = [use for use in uses if use.proof.level == "eager"]
+        if uses and not eager:
+            return  # only traced code calls it, where donation has no effect
+        yield from self._judge(fact, fact.boundary.returns_argument | _replaced_slots(eager), eager, ctx)
+
+    def suspect_rebind(self, fact: BoundaryUse) -> bool:
+        repeats = _repeats(fact) and fact.proof.eager
+        attribute = any("." in name for name in fact.rebinds)
+        may_replace = (repeats or attribute) and not fact.boundary.updates and bool(_replaced(fact))
+        return may_replace and _could_donate(fact)
+
+    def check_rebind(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        uses = _calls(fact.boundary, ctx)
+        if fact == next(filter(self.suspect_rebind, uses), fact):  # one finding per boundary
+            yield from self._judge(fact, _replaced_slots([fact]), uses, ctx)
+
+    def _judge(
+        self,
+        fact: JitCall | BoundaryUse,
+        replaced: Iterable[donation.Slot],
+        uses: Sequence[BoundaryUse],
+        ctx: Context,
+    ) -> Iterator[Finding]:
+        boundary = fact.boundary
+        unfit = _read_again(uses) | (boundary.static or frozenset())
+        slots = donation.ordered(boundary, {s for s in replaced if s not in unfit and not _is_key(str(s))})
+        if not slots or ctx.role is ModuleRole.TEST or _donates_elsewhere(boundary, ctx):
+            return
+        values = [value for use in uses for value in _replaced(use) if donation.slot(value) in slots]
+        small = bool(values) and all(Tag.SMALL in value.tags for value in values)
+        repeats = fact.proof.eager and any(map(_repeats, uses))
+        option = donation.option(boundary, slots, uses)
+        yield self.finding(
+            fact,
+            f"`{wording.function_name(boundary)}` returns a new "
+            f"{wording.listing([v.name or '' for v in values] or map(str, slots))} while the old is still in "
+            f"memory, because nothing is donated. Donate what the result replaces: `{option}`.",
+            place=boundary.place,
+            severity=Severity.WARNING if (boundary.updates or repeats) and not small else Severity.INFO,
+            confidence=Confidence.HIGH if fact.proof.guard is Guard.NONE else Confidence.MEDIUM,
+            related=list(_trail(uses)),
+            fix=donation.fix(boundary, option, ctx) if donation.is_exact(boundary, slots, uses) else None,
+        )
+
+
+def _could_donate(fact: JitCall | BoundaryUse) -> bool:
+    """Donation would work here: outside a trace, at a boundary that knows it and has none yet."""
+    boundary = fact.boundary
+    evaluates = bool(_words(boundary.function) & _EVALUATION)
+    return (
+        fact.proof.level == "eager"
+        and boundary.flavour in ("jax", "pmap", "filter")
+        and boundary.donated == frozenset()
+        and not evaluates
+    )
+
+
+def _calls(boundary: Boundary, ctx: Context) -> list[BoundaryUse]:
+    return [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
+
+
+def _repeats(use: BoundaryUse) -> bool:
+    return use.loop is not None or use.proof.repeated is not None
+
+
+def _replaced(use: BoundaryUse) -> list[Operand]:
+    """The array arguments whose names the call's statement binds to the result."""
+    return [
+        value
+        for value in use.arguments
+        if value.name in use.rebinds
+        and value.kind not in _PYTHON
+        and Tag.ZERO_DIM not in value.tags
+        and not _is_key(value.name or "")
+    ]
+
+
+def _replaced_slots(uses: Iterable[BoundaryUse]) -> frozenset[donation.Slot]:
+    slots = (donation.slot(value) for use in uses for value in _replaced(use))
+    return frozenset(slot for slot in slots if slot is not None)
+
+
+def _read_again(uses: Iterable[BoundaryUse]) -> frozenset[donation.Slot | None]:
+    """The parameters that some call fills with a value which is read afterwards."""
+    return frozenset(
+        donation.slot(value) for use in uses for value in use.arguments if value.name in use.reads_after
+    )
+
+
+def _donates_elsewhere(boundary: Boundary, ctx: Context) -> bool:
+    """The same function is also jitted with donation: the choice has been made."""
+    others = (call.boundary for call in ctx.facts(JitCall) if call.boundary.function == boundary.function)
+    return bool(boundary.function) and any(other.donated != frozenset() for other in others)
+
+
+def _is_key(name: str) -> bool:
+    return bool(_words(name) & _KEYS)
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", name.rpartition(".")[2].lower()))
+
+
+def _trail(uses: Iterable[BoundaryUse]) -> Iterator[Related]:
+    use = next((use for use in uses if _replaced(use)), None)
+    if use is not None:
+        yield Related(use.place, "the result replaces the argument here")
+        loop = use.loop or use.proof.repeated
+        if loop is not None:
+            yield Related(loop, "runs again here")

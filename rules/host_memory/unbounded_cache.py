@@ -1,0 +1,93 @@
+"""JAX402: a cache without a bound, fed with keys without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Applicability, Finding, Fix, Related
+from jaxlint.flow.facts import CacheStore, Kind
+from jaxlint.rule import Confidence, Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_SMALL = frozenset(
+    {Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE}
+)
+_MAXSIZE = 16  # entries; enough for a working set, small enough for entries that are arrays
+
+
+class UnboundedCache(Rule):
+    """A cache keeps every value it was ever asked for."""
+
+    def suspect(self, fact: CacheStore) -> bool:
+        if fact.bounded or fact.evicts or fact.value_is_boundary or fact.how == "cached_property":
+            return False
+        if fact.value is not None and fact.value.kind in _SMALL and not fact.instance_holds_arrays:
+            return False
+        if fact.how == "dict":
+            return fact.key_open is True
+        if fact.on_method and (fact.value_is_array or fact.instance_holds_arrays):
+            return True
+        return bool(fact.parameters) and (fact.key_open is True or bool(fact.varying_calls))
+
+    def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        name = f"`{fact.function.rpartition('.')[2]}`" if fact.function else "this function"
+        if fact.how == "dict":
+            message = f"{_store(node, ctx)} gets an entry for every new key{_key(fact)} and loses none."
+            remedy = "Drop the oldest entries, or use `functools.lru_cache` with a `maxsize`."
+        elif fact.on_method:
+            arrays = " and its arrays" if fact.instance_holds_arrays else ""
+            message = (
+                f"The cache of {name} has no bound and `self` in its keys: no instance{arrays} is ever freed."
+            )
+            remedy = "Keep the value on the instance instead."
+        else:
+            message = f"The cache of {name} keeps the result of every call{_key(fact)}: it has no bound."
+            remedy = f"Give it one, such as `maxsize={_MAXSIZE}`, or drop the cache."
+        related = [Related(call, "called with another key each time") for call in fact.varying_calls[:3]]
+        if fact.key is not None and fact.key.origin is not None:
+            related.append(Related(fact.key.origin, "the keys come from here"))
+        yield self.finding(
+            fact,
+            f"{message} {remedy}",
+            confidence=Confidence.HIGH if fact.value_is_array or fact.on_method else Confidence.MEDIUM,
+            related=related,
+            fix=None if fact.on_method else _bound(fact, node, ctx),
+        )
+
+
+def _store(node: cst.CSTNode | None, ctx: Context) -> str:
+    """The dict as the source names it."""
+    import libcst as cst
+
+    while node is not None and not isinstance(node, (cst.Subscript, cst.Call)):
+        node = node.targets[0].target if isinstance(node, cst.Assign) else None
+    if isinstance(node, cst.Subscript):
+        return f"`{ctx.focus.code(node.value)}`"
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        return f"`{ctx.focus.code(node.func.value)}`"
+    return "This dict"
+
+
+def _key(fact: CacheStore) -> str:
+    return f" (`{fact.key.name}`)" if fact.key is not None and fact.key.name else ""
+
+
+def _bound(fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """`lru_cache(maxsize=None)` gets a number, `cache` becomes an `lru_cache` with one."""
+    import libcst as cst
+
+    if fact.how == "lru_cache" and isinstance(node, cst.Call) and len(node.args) == 1:
+        edit = ctx.replace(node.args[0].value, str(_MAXSIZE))
+    elif fact.how == "cache" and isinstance(node, (cst.Name, cst.Attribute)):
+        spelled = ctx.spell("functools.lru_cache")
+        if spelled is None:
+            return None
+        edit = ctx.replace(node, f"{spelled}(maxsize={_MAXSIZE})")
+    else:
+        return None
+    return Fix(f"Keep the {_MAXSIZE} latest results", Applicability.UNSAFE, (edit,))
