@@ -122,6 +122,7 @@ class Operand:
     leaves: tuple[Operand, ...] = ()
     class_name: str = ""  # of an instance or class: dotted name
     hashing: str = ""  # "value", "identity", "unhashable" or "" (unknown): how a jit cache would key it
+    fresh_in: str = ""  # of a FRESH one: "loop" (new in each iteration here) or "call" (of this function)
 
     def walk(self) -> Iterator[Operand]:
         """The value and every leaf in it, outermost first."""
@@ -215,6 +216,7 @@ class JitCall(Fact):
     kept: bool = False
     guarded: bool = False  # made under an `is None` / `not in` test, or in a cached function
     uses: tuple[Place, ...] = ()
+    returned: bool = False  # the enclosing function returns it: as fresh as that function's call
     only_lowered: bool = False
     literal_loop: bool = False  # the only loop is a comprehension over a literal display of at most 8
 
