@@ -51,18 +51,21 @@ def is_chosen_by_environment(node: cst.CSTNode | None, ctx: Context) -> bool:
     )
 
 
-def opt_in(node: cst.CSTNode | None, ctx: Context, function: str, purpose: str) -> Fix | None:
-    """Advice: put a statement of the module into a function that the program calls if it wants to."""
+def opt_in(node: cst.CSTNode | None, ctx: Context, signature: str, purpose: str, change: str) -> Fix | None:
+    """Advice: in place of a statement of the module, a function that the program calls if it wants to.
+
+    `change` are the arguments of `jax.config.update`.
+    """
     import libcst as cst
 
-    if node is None:
+    update = ctx.spell("jax.config.update")
+    if node is None or update is None:
         return None
     around = [node, *ctx.parents(node)]
     statement = next((p for p in around if isinstance(p, cst.SimpleStatementLine)), None)
     if statement is None or not isinstance(next(ctx.parents(statement), None), cst.Module):
         return None
-    body = ctx.focus.text(ctx.span(statement)).replace("\n", "\n    ")
-    text = f'def {function}() -> None:\n    """{purpose}"""\n    {body}'
+    text = f'def {signature} -> None:\n    """{purpose}"""\n    {update}({change})'
     return Fix(
-        f"Let the program choose: `{function}()`", Applicability.DISPLAY, (ctx.replace(statement, text),)
+        f"Let the program choose: `{signature}`", Applicability.DISPLAY, (ctx.replace(statement, text),)
     )

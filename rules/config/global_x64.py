@@ -58,7 +58,11 @@ class GlobalX64(Rule):
             severity=Severity.ERROR if fact.at_import else Severity.WARNING,
             related=[Related(call, "called here") for call in fact.called_from[:3]],
             fix=consent.opt_in(
-                node, ctx, "use_float64", "Turn on 64-bit mode, for the whole process and all its arrays."
+                node,
+                ctx,
+                "use_float64()",
+                "Turn on 64-bit mode, for the whole process and all its arrays.",
+                '"jax_enable_x64", True',
             ),
         )
 

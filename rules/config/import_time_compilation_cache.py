@@ -54,7 +54,8 @@ class ImportTimeCompilationCache(Rule):
             fix=consent.opt_in(
                 ctx.node(place),
                 ctx,
-                "use_compilation_cache",
-                "Keep compiled programs on disk, for the whole process.",
+                "use_compilation_cache(directory: str)",
+                "Keep compiled programs in a directory, for the whole process.",
+                '"jax_compilation_cache_dir", directory',
             ),
         )

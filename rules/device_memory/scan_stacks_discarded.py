@@ -98,6 +98,8 @@ def _stack_nothing(fact: Scan, ctx: Context) -> Fix | None:
     import libcst.matchers as m
 
     body = ctx.node(fact.body) if fact.body is not None else None
+    if isinstance(body, cst.Name):  # a function is placed at its name
+        body = next(ctx.parents(body), None)
     result: cst.BaseExpression | None = None
     if isinstance(body, cst.Lambda):
         result = body.body
