@@ -236,6 +236,11 @@ class BoundaryUse(Fact):
     reads_after: tuple[str, ...] = ()
     starred: bool = False  # *args or **kwargs: the binding is not known
 
+    def is_static(self, argument: Operand) -> bool:
+        """Whether an argument stands at a position known to be static."""
+        static = self.boundary.static or frozenset()
+        return argument.parameter in static or argument.index in static
+
     def hands_over(self, other: BoundaryUse, arguments: Iterable[Operand]) -> bool:
         """Whether it gives the boundary what another call in the same function gives by `arguments`."""
         passed = (value for argument in self.arguments for value in argument.walk())
