@@ -1,8 +1,8 @@
 """Lines and columns in every unit that somebody counts in.
 
-Ours are code points from 1. `ast`, rdjson and the terminal's byte offsets are UTF-8 bytes, SARIF and LSP count
-UTF-16 code units. Lines end where Python's own tokenizer ends them; `str.splitlines` would also split at form
-feeds and other characters that stand inside a line.
+Ours are code points from 1. `ast` and rdjson count UTF-8 bytes, SARIF and LSP UTF-16 code units. Lines end
+where Python's own tokenizer ends them; `str.splitlines` would also split at form feeds and other characters
+that stand inside a line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def to_utf16(line: str, column: int) -> int:
     return column - 1 if before.isascii() else len(before.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def span(node: ast.expr | ast.stmt | ast.excepthandler | ast.alias | ast.arg | ast.keyword, lines: Sequence[str]) -> Span:
+def span(
+    node: ast.expr | ast.stmt | ast.excepthandler | ast.alias | ast.arg | ast.keyword, lines: Sequence[str]
+) -> Span:
     """Where a node stands, given the lines of its source."""
     end_line = node.end_lineno or node.lineno
     end_offset = node.col_offset if node.end_col_offset is None else node.end_col_offset

@@ -1,0 +1,100 @@
+"""The command line: finds the command and hands over. A command is a module, imported when asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+
+from jaxlint import __version__
+from jaxlint.cli import status
+
+# A command's module has `add_parser(subparsers)` and `run(args) -> int`.
+COMMANDS = ("check", "explain", "rules")
+DEFAULT = "check"
+
+_DESCRIPTION = (
+    "Finds silent recompilation, host memory growth and device memory waste in JAX code, before the run."
+)
+_EPILOG = (
+    "`jaxlint PATHS` is `jaxlint check PATHS`. A directory with the name of a command is written `./rules`."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status. What goes wrong is one line on stderr."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        _show_what_cannot_be_encoded()
+        result = _run(arguments)
+        sys.stdout.flush()
+        return result
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return status.FAILED
+    except KeyboardInterrupt:
+        return status.INTERRUPTED
+    except Exception as error:
+        return _failed(error)
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] == "--version":
+        return _version()
+    asks_for_help = bool(arguments) and arguments[0] in ("-h", "--help")
+    if not asks_for_help and (not arguments or arguments[0] not in COMMANDS):
+        arguments.insert(0, DEFAULT)
+    parser = ArgumentParser(prog="jaxlint", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False)
+    parser.add_argument("--version", action="store_true", help="show the version")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    modules = {
+        name: importlib.import_module(f"jaxlint.cli.{name}")
+        for name in (COMMANDS if asks_for_help else arguments[:1])
+    }
+    for module in modules.values():
+        module.add_parser(subparsers)
+    args = parser.parse_args(arguments)
+    run: Callable[[Namespace], int] = modules[args.command].run
+    return run(args)
+
+
+def _version() -> int:
+    from jaxlint.project import foreign
+
+    print(f"jaxlint {__version__}")
+    notice = foreign.notice()
+    if notice:
+        status.complain(notice)
+    return status.CLEAN
+
+
+def _show_what_cannot_be_encoded() -> None:
+    """File names and sources hold characters that a terminal's encoding may lack."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _failed(error: Exception) -> int:
+    from jaxlint.project.settings import SettingsError
+    from jaxlint.project.toml import TomlError
+    from jaxlint.rule import RuleError
+
+    if isinstance(error, (SettingsError, TomlError, RuleError)):
+        status.complain(str(error))
+        if isinstance(error, SettingsError) and error.unknown_key:
+            from jaxlint.project import foreign
+
+            notice = foreign.notice()
+            if notice:
+                status.complain(notice)
+        return status.FAILED
+    if os.environ.get("JAXLINT_TRACEBACK"):
+        raise error
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    status.complain(f"internal error: {message} (JAXLINT_TRACEBACK=1 shows where; please report it)")
+    return status.FAILED

@@ -18,6 +18,6 @@ def notice() -> str | None:
     except PackageNotFoundError:
         return None
     return (
-        f"the distribution `{NAME}` {found} is installed too: an unrelated program that uses the same import package and the"
-        f" same [tool.{NAME}] table. Uninstall it, then reinstall `jax-linter`."
+        f"the distribution `{NAME}` {found} is installed too: an unrelated program that uses the same import"
+        f" package and the same [tool.{NAME}] table. Uninstall it, then reinstall `jax-linter`."
     )

@@ -47,8 +47,8 @@ class Patterns:
                 return not takes_back
         return None
 
-    def cover(self, path: str) -> bool:
-        """Whether a file, or a directory above it, is matched."""
+    def cover(self, path: str, is_directory: bool = False) -> bool:
+        """Whether a path, or a directory above it, is matched."""
         if not self._groups:
             return False
         slash = path.find("/")
@@ -56,7 +56,7 @@ class Patterns:
             if slash and self.decide(path[:slash], is_directory=True):
                 return True
             slash = path.find("/", slash + 1)
-        return bool(self.decide(path, is_directory=False))
+        return bool(self.decide(path, is_directory))
 
 
 def _groups(patterns: Iterable[str]) -> Iterator[_Group]:

@@ -19,10 +19,12 @@ _OWNERS = frozenset({"config", "environ", "log", "logger", "logging", "rcparams"
 _NAMES = re.compile(
     r"set(_\w+)?|(enable|disable)\w*"
     r"|(un)?register\w*|\w+_register|DEFINE_\w+"
-    r"|def(_\w+|[vj]\w+|vectorized|broadcasting|linear\w*|bilinear\w*|reducer|naryop)"  # of custom derivatives
+    r"|def(_\w+|[vj]\w+|vectorized|broadcasting|linear\w*|bilinear\w*|reducer|naryop)"  # f.defvjp
     r"|basicConfig|simplefilter|filterwarnings|seterr|setrecursionlimit|putenv|load_dotenv|setattr"
 )
-_WHOLE = frozenset({"sys.path.append", "sys.path.insert", "matplotlib.use", "__all__.append", "__all__.extend"})
+_WHOLE = frozenset(
+    {"sys.path.append", "sys.path.insert", "matplotlib.use", "__all__.append", "__all__.extend"}
+)
 
 
 def role(
@@ -41,7 +43,12 @@ def role(
     """
     *directories, name = path.replace("\\", "/").split("/")
     stem = name.partition(".")[0]
-    if stem.startswith("test_") or stem.endswith("_test") or stem == "conftest" or _TEST_DIRECTORY in directories:
+    if (
+        stem.startswith("test_")
+        or stem.endswith("_test")
+        or stem == "conftest"
+        or _TEST_DIRECTORY in directories
+    ):
         return ModuleRole.TEST
     placed = (
         shebang
@@ -60,7 +67,9 @@ def role(
 
 def is_main_guard(node: ast.stmt) -> bool:
     """Whether a statement is `if __name__ == "__main__":`."""
-    if not (isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and len(node.test.comparators) == 1):
+    if not (
+        isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and len(node.test.comparators) == 1
+    ):
         return False
     sides = (node.test.left, node.test.comparators[0])
     names = [side.id for side in sides if isinstance(side, ast.Name)]

@@ -29,7 +29,7 @@ def find_root(directory: str) -> str:
 
 
 class Project:
-    """What a run knows of the code around the files it checks. Cheap to make: answers are found when asked."""
+    """What a run knows of the code around its files. Cheap to make: answers are found when asked."""
 
     def __init__(self, root: str, settings: Settings, places: Sequence[str] = ()) -> None:
         """`root` is absolute, "" when there is none. `places` are then the given files and directories."""
@@ -46,9 +46,9 @@ class Project:
         """Whether the settings leave out a file or directory (absolute), those above it aside."""
         return bool(self._exclude.decide(self.relative(path), is_directory))
 
-    def covers_exclude(self, path: str) -> bool:
-        """Whether the settings leave out a file (absolute) or a directory above it."""
-        return self._exclude.cover(self.relative(path))
+    def excluded_from_above(self, path: str, is_directory: bool = False) -> bool:
+        """Whether the settings leave out a file or directory (absolute), or one above it."""
+        return self._exclude.cover(self.relative(path), is_directory)
 
     def python_files(self) -> list[str]:
         """The absolute paths of all Python files of the project, those that the settings leave out aside.

@@ -115,4 +115,4 @@ def _kind(value: object) -> str:
         return str(value).lower()
     if isinstance(value, (str, int, float)):
         return repr(value)
-    return {list: "a list", dict: "a table"}.get(type(value), type(value).__name__)
+    return "a list" if isinstance(value, list) else "a table" if isinstance(value, dict) else "a date"

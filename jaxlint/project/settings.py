@@ -18,8 +18,8 @@ TABLE = "tool.jaxlint"
 
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".jaxlint_cache", ".mypy_cache", ".nox",
-    ".pixi", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__", "__pypackages__",
-    "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+    ".pixi", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__",
+    "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
 )  # fmt: skip
 
 
@@ -35,8 +35,8 @@ class SettingsError(Exception):
 class Settings:
     """What a project asks for. Selectors are codes, beginnings of codes, slugs or ALL.
 
-    `min_severity` is None where nothing was asked for: the command line then shows everything, flake8 warnings
-    and errors. `jobs` is 0 for as many as there are processors. `cache_dir` is absolute, "" for the default.
+    `min_severity` is None where nothing was asked for: the command line then shows everything, flake8
+    warnings and errors. `jobs` is 0 for one per processor. `cache_dir` is absolute, "" for the default.
     Versions are None where they are to be found out. `confirm` is kept as it was written.
     """
 
@@ -87,18 +87,16 @@ _KEYS: dict[str, Convert] = {
 }
 
 
-def find(directory: str) -> str | None:
-    """The settings file that holds for a directory (absolute): in it or nearest above it. Raises TomlError."""
-    while True:
-        own = os.path.join(directory, OWN_FILE)
-        if os.path.isfile(own):
-            return own
-        if _has_table(os.path.join(directory, PYPROJECT)):
-            return os.path.join(directory, PYPROJECT)
+def find(directory: str, known: dict[str, str | None] | None = None) -> str | None:
+    """The settings file that holds for a directory (absolute): in it or nearest above it. Raises TomlError.
+
+    `known` are the answers for directories so far; it is filled.
+    """
+    known = {} if known is None else known
+    if directory not in known:
         parent = os.path.dirname(directory)
-        if parent == directory:
-            return None
-        directory = parent
+        known[directory] = _here(directory) or (find(parent, known) if parent != directory else None)
+    return known[directory]
 
 
 def load(path: str) -> Settings:
@@ -106,8 +104,10 @@ def load(path: str) -> Settings:
     document = toml.load(path)
     where = path
     if os.path.basename(path) == PYPROJECT:
-        document = _table(document)
+        document = _tool(document).get("jaxlint", {})
         where = f"{path}: [{TABLE}]"
+        if not isinstance(document, dict):
+            raise SettingsError(f"{where} must be a table")
     return from_table(document, path, where)
 
 
@@ -130,8 +130,19 @@ def from_table(document: Mapping[str, Any], path: str, where: str) -> Settings:
 
 
 def as_table(settings: Settings) -> dict[str, Any]:
-    """The settings under the names that a settings file gives them."""
-    return {key: getattr(settings, key.replace("-", "_")) for key in _KEYS}
+    """The settings as a settings file would give them; those that are open are not there."""
+    table = {key: getattr(settings, key.replace("-", "_")) for key in _KEYS}
+    for key in ("jax-version", "equinox-version", "flax-version"):
+        table[key] = ".".join(map(str, table[key] or ()))
+    return {key: value for key, value in table.items() if value not in (None, "")}
+
+
+def _here(directory: str) -> str | None:
+    own = os.path.join(directory, OWN_FILE)
+    if os.path.isfile(own):
+        return own
+    shared = os.path.join(directory, PYPROJECT)
+    return shared if _has_table(shared) else None
 
 
 def _has_table(path: str) -> bool:
@@ -141,12 +152,7 @@ def _has_table(path: str) -> bool:
     except OSError:
         return False
     # Most projects' files do not name us, and then the cost of a TOML parser is spared.
-    return mentioned and isinstance(_tool(toml.load(path)).get("jaxlint"), dict)
-
-
-def _table(document: Mapping[str, Any]) -> dict[str, Any]:
-    table = _tool(document).get("jaxlint", {})
-    return table if isinstance(table, dict) else {}
+    return mentioned and "jaxlint" in _tool(toml.load(path))
 
 
 def _tool(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -68,7 +68,9 @@ def decode(data: bytes) -> tuple[str, str]:
     encoding = declared_encoding(data)
     try:
         return data.decode(encoding), encoding
-    except UnicodeDecodeError as error:
+    except (LookupError, UnicodeError) as error:
+        if not isinstance(error, UnicodeDecodeError):  # a codec that is none of text
+            raise SourceError(f"cannot decode: {error}") from None
         line = data.count(b"\n", 0, error.start) + 1
         begin = data.rfind(b"\n", 0, error.start) + 1
         column = len(data[begin : error.start].decode(encoding, "replace")) + 1
@@ -92,9 +94,12 @@ def declared_encoding(data: bytes) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError as error:
-        if data.startswith(codecs.BOM_UTF8) or "invalid or missing" not in str(error):
-            raise SourceError(f"cannot decode: {error}") from None
-        return "utf-8"  # a byte beyond ASCII, and no declaration: decoding will say where
+        if data.startswith(codecs.BOM_UTF8):
+            message = "its byte order mark says UTF-8, its comment another encoding"
+            raise SourceError(f"cannot decode: {message}") from None
+        if "invalid or missing" in str(error):
+            return "utf-8"  # a byte beyond ASCII, and no declaration: decoding will say where
+        raise SourceError(f"cannot decode: {error}") from None
 
 
 def parse(text: str) -> ast.Module:
@@ -105,14 +110,14 @@ def parse(text: str) -> ast.Module:
         from jaxlint.project.syntax_errors import explain
 
         raise explain(error, text) from None
-    except ValueError:  # "source code string cannot contain null bytes", before Python 3.12
+    except ValueError as error:  # a null byte, before Python 3.12, or half of a surrogate pair
         from jaxlint.project.syntax_errors import null_byte
 
-        raise null_byte(text) from None
+        raise (null_byte(text) if "\0" in text else SourceError(f"cannot parse: {error}")) from None
     except (RecursionError, MemoryError):
         try:
             return with_deep_stack(lambda: _parse(text))
-        except (RecursionError, MemoryError):
+        except (RuntimeError, MemoryError):  # also: no room for a thread with such a stack
             raise SourceError("cannot parse: nested too deeply") from None
 
 

@@ -16,7 +16,9 @@ def write(run: Run, stream: TextIO) -> None:
 
 def write_array(records: list[dict[str, Any]], stream: TextIO) -> None:
     """Write an array of records, one a line."""
-    stream.write("[" + ",".join(f"\n  {json.dumps(item)}" for item in records) + ("\n]\n" if records else "]\n"))
+    stream.write(
+        "[" + ",".join(f"\n  {json.dumps(item)}" for item in records) + ("\n]\n" if records else "]\n")
+    )
 
 
 def record(finding: Finding) -> dict[str, Any]:

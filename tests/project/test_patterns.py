@@ -11,9 +11,9 @@ import pytest
 from jaxlint.project.patterns import Patterns
 
 FILES = (
-    "a.py", "b.log", "build/x.py", "src/build/x.py", "src/a.py", "src/deep/er/a.py", "src/gen/a_pb2.py", "docs/conf.py",
-    "docs/api/gen.py", "keep.log", "foo/bar/baz.py", "foo/baz.py", "x1.py", "x2.py", "xa.py", "sp ace.py", "#hash.py",
-    "!bang.py", "name[1].py", "dir/sub/file.py", "dir/file.py",
+    "a.py", "b.log", "build/x.py", "src/build/x.py", "src/a.py", "src/deep/er/a.py", "src/gen/a_pb2.py",
+    "docs/conf.py", "docs/api/gen.py", "keep.log", "foo/bar/baz.py", "foo/baz.py", "x1.py", "x2.py", "xa.py",
+    "sp ace.py", "#hash.py", "!bang.py", "name[1].py", "dir/sub/file.py", "dir/file.py",
 )  # fmt: skip
 
 LISTS = (
@@ -59,7 +59,11 @@ def test_as_git_does(patterns: list[str], tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--others", "--exclude-standard"], cwd=tmp_path, check=True, capture_output=True, text=True
+        ["git", "ls-files", "-z", "--others", "--exclude-standard"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     kept = set(listed.stdout.split("\0"))
     assert covered(patterns) == {path for path in FILES if path not in kept}

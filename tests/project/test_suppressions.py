@@ -54,7 +54,7 @@ def test_alone_on_the_line_above() -> None:
 
 
 def test_a_block_of_comments_above() -> None:
-    source = "# jaxlint: ignore[JAX103] the loop runs twice,\n# and it is short\n# jaxlint: ignore[JAX101]\nstep(i)\n"
+    source = "# jaxlint: ignore[JAX103] it runs twice,\n# if ever\n# jaxlint: ignore[JAX101]\nstep(i)\n"
     assert found(source, finding(4), finding(4, "JAX101")) == []
 
 

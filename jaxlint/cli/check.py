@@ -1,0 +1,171 @@
+"""`jaxlint check`: find what is wrong and report it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jaxlint.cli import options, status
+from jaxlint.engine_codes import FAILURES
+from jaxlint.finding import Finding, Severity
+from jaxlint.project.files import SourceFile, shown
+from jaxlint.project.settings import Settings
+from jaxlint.project.workspace import Part, Workspace, survey
+
+if TYPE_CHECKING:
+    from jaxlint.rule import Rule
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser: ArgumentParser = subparsers.add_parser(
+        "check", help="find what is wrong (the default)", allow_abbrev=False
+    )
+    options.add_to(parser)
+
+
+def run(args: Namespace) -> int:
+    """Check, report, and say by the exit status how it went."""
+    if args.config and args.isolated:
+        status.complain("--config and --isolated exclude each other")
+        return status.FAILED
+    paths = [path for path in args.paths if path != options.STDIN]
+    given = [_standard_input(args.stdin_filename)] if options.STDIN in args.paths else []
+    if not paths and not given:
+        paths = ["."]
+    workspace = survey(
+        paths,
+        given,
+        config=args.config,
+        isolated=args.isolated,
+        override=lambda settings: options.override(settings, args),
+    )
+    for problem in workspace.problems:
+        status.complain(problem)
+    if args.show_settings or args.show_files:
+        _show_settings(workspace) if args.show_settings else _show_files(workspace)
+        return status.FAILED if workspace.problems else status.CLEAN
+    return _check(workspace, args)
+
+
+def _check(workspace: Workspace, args: Namespace) -> int:
+    from jaxlint import registry
+
+    rules = registry.load()
+    try:
+        for selector in options.selectors(args):
+            registry.codes(selector, rules)
+    except registry.SelectorError as error:
+        status.complain(str(error))
+        return status.FAILED
+    if not workspace.files and not workspace.problems:
+        status.complain("no Python files found")
+    findings = sorted(
+        (finding for part in workspace.parts for finding in _findings(part, rules, cache=not args.no_cache)),
+        key=lambda finding: (finding.place, finding.code, finding.message),
+    )
+    if not _write(findings, workspace, args):
+        return status.FAILED
+    failures = [finding for finding in findings if finding.code in FAILURES]
+    for failure in failures:
+        _complain_of(failure)
+    if failures or workspace.problems:
+        return status.FAILED
+    fail_on = workspace.settings.fail_on.rank
+    failed = any(finding.severity.rank >= fail_on for finding in findings)
+    return status.FINDINGS if failed and not args.exit_zero else status.CLEAN
+
+
+def _findings(part: Part, rules: Sequence[Rule], *, cache: bool) -> list[Finding]:
+    """What is to be reported about the files of one project."""
+    from jaxlint.check import check
+    from jaxlint.project.policy import Policy
+
+    policy = Policy(part.project, rules, min_severity=Severity.INFO)
+    found = check(
+        part.files, part.project, part.settings, policy.rules, jobs=_jobs(part.settings), cache=cache
+    )
+    by_path: dict[str, list[Finding]] = {file.path: [] for file in part.files}
+    for finding in found:
+        by_path.setdefault(finding.path, []).append(finding)
+    files = {file.path: file for file in part.files}
+    reported = policy.mistakes_in_settings()
+    for path, findings in by_path.items():
+        file = files.get(path) or SourceFile(path, os.path.abspath(path))
+        reported += policy.report(file, findings)
+    return reported
+
+
+def _jobs(settings: Settings) -> int:
+    if settings.jobs:
+        return settings.jobs
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _standard_input(name: str | None) -> SourceFile:
+    absolute = os.path.abspath(name or "<stdin>")
+    return SourceFile(shown(absolute), os.path.realpath(absolute), sys.stdin.buffer.read())
+
+
+# ---------------------------------------------------------------- output
+
+
+def _write(findings: Sequence[Finding], workspace: Workspace, args: Namespace) -> bool:
+    """Write the report. False, and a line on stderr, where its file cannot be written."""
+    from jaxlint import report
+    from jaxlint.report.run import Run
+
+    run = Run(findings, {file.path: file for file in workspace.files})
+    write = report.write_statistics if args.statistics else report.write
+    output_format = workspace.settings.output_format
+    if not args.output_file:
+        write(run, output_format, sys.stdout)
+        return True
+    try:
+        with open(args.output_file, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            write(run, output_format, stream)
+    except OSError as error:
+        status.complain(f"{args.output_file}: cannot write: {error.strerror}")
+        return False
+    return True
+
+
+def _complain_of(failure: Finding) -> None:
+    from jaxlint.report.concise import line
+
+    status.complain(line(failure))
+
+
+def _show_files(workspace: Workspace) -> None:
+    for file in workspace.files:
+        print(file.path)
+
+
+def _show_settings(workspace: Workspace) -> None:
+    from jaxlint.project.settings import as_table
+
+    settings, project = workspace.settings, workspace.project
+    versions = {"jax": project.jax_version, "equinox": project.equinox_version, "flax": project.flax_version}
+    print(f"# settings file: {settings.file or 'none'}")
+    print(f"# project: {project.root or 'none'}")
+    print(f"# judged for Python {_dotted(project.requires_python)} and newer")
+    print(f"# judged for {', '.join(f'{name} {_dotted(version)}' for name, version in versions.items())}")
+    for key, value in as_table(settings).items():
+        print(f"{key} = {_toml(value)}")
+
+
+def _dotted(version: Sequence[int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _toml(value: object) -> str:
+    """A value as TOML, which is JSON but for tables."""
+    import json
+
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{json.dumps(key)} = {_toml(item)}' for key, item in value.items())}}}"
+    return json.dumps(value)

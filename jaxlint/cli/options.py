@@ -1,0 +1,95 @@
+"""The options of `check`, and what they make of a project's settings."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import replace
+from typing import Any
+
+from jaxlint.finding import Confidence, Severity
+from jaxlint.project.settings import Settings
+from jaxlint.report import FORMATS
+
+STDIN = "-"
+
+
+def add_to(parser: ArgumentParser) -> None:
+    """Add the options. What is not given is None: the settings decide."""
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files, directories, patterns, or - for standard input (default: .)",
+    )
+    rules = parser.add_argument_group(
+        "rules", "CODES are codes, beginnings of codes, slugs or ALL, with commas"
+    )
+    rules.add_argument("--select", **_codes(), help="run these rules and no others")
+    rules.add_argument("--ignore", **_codes(), help="leave these rules out")
+    rules.add_argument("--extend-select", **_codes(), help="run these rules too")
+    rules.add_argument("--preview", action="store_true", default=None, help="run rules in preview too")
+    rules.add_argument("--min-severity", **_words(Severity), help="report nothing less severe")
+    rules.add_argument("--min-confidence", **_words(Confidence), help="report nothing less sure")
+
+    files = parser.add_argument_group("files and settings")
+    files.add_argument("--stdin-filename", metavar="FILE", help="what standard input is called")
+    files.add_argument("--force-exclude", action="store_true", default=None, help="exclude named files too")
+    files.add_argument("--config", metavar="FILE", help="settings for all files")
+    files.add_argument("--isolated", action="store_true", help="no settings files")
+    files.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
+    files.add_argument("--jobs", type=_jobs, metavar="N", help="processes (0: one per processor)")
+
+    output = parser.add_argument_group("output")
+    output.add_argument("--output-format", choices=FORMATS, help="default: full")
+    output.add_argument("--output-file", metavar="FILE", help="write the report there")
+    output.add_argument("--statistics", action="store_true", help="count findings by code instead")
+    output.add_argument("--show-files", action="store_true", help="list the files and check nothing")
+    output.add_argument("--show-settings", action="store_true", help="show the settings and check nothing")
+    output.add_argument("--fail-on", **_words(Severity), help="exit with 1 from this severity on (warning)")
+    output.add_argument("--exit-zero", action="store_true", help="exit with 0 instead of 1")
+
+
+def override(settings: Settings, args: Namespace) -> Settings:
+    """The settings with what the command line says.
+
+    `--select` starts anew: what the settings select, add and ignore no longer counts. `--extend-select` takes
+    what it names back from what the settings ignore.
+    """
+    names = ("preview", "min_severity", "min_confidence", "fail_on", "force_exclude", "jobs", "output_format")
+    given: dict[str, Any] = {name: value for name in names if (value := getattr(args, name)) is not None}
+    settings = replace(settings, **given)
+    if args.select is not None:
+        settings = replace(settings, select=tuple(args.select), extend_select=(), ignore=())
+    extended = tuple(args.extend_select or ())
+    ignored = tuple(selector for selector in settings.ignore if selector not in extended)
+    return replace(
+        settings,
+        extend_select=(*settings.extend_select, *extended),
+        ignore=(*ignored, *(args.ignore or ())),
+    )
+
+
+def selectors(args: Namespace) -> list[str]:
+    """All selectors of the command line."""
+    return [
+        selector for option in (args.select, args.ignore, args.extend_select) for selector in option or ()
+    ]
+
+
+def _codes() -> dict[str, Any]:
+    return {"action": "extend", "type": _list, "metavar": "CODES"}
+
+
+def _words(enum: type[Severity] | type[Confidence]) -> dict[str, Any]:
+    words = ",".join(member.value for member in enum)
+    return {"type": enum, "choices": tuple(enum), "metavar": f"{{{words}}}"}
+
+
+def _list(text: str) -> list[str]:
+    return [item for item in (part.strip() for part in text.split(",")) if item]
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not a number from 0")
+    return int(text)
