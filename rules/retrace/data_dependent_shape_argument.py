@@ -64,9 +64,8 @@ class DataDependentShapeArgument(Rule):
 
 def _data_shaped(fact: BoundaryUse) -> list[Operand]:
     """The traced leaves of data-dependent shape."""
-    static = fact.boundary.static or frozenset()
-    arguments = [a for a in fact.arguments if a.parameter not in static and a.index not in static]
-    leaves = [leaf for a in arguments for leaf in a.walk() if not leaf.leaves]
+    traced = [argument for argument in fact.arguments if not fact.is_static(argument)]
+    leaves = [leaf for argument in traced for leaf in argument.walk() if not leaf.leaves]
     return [leaf for leaf in leaves if Tag.DATA_SHAPE in leaf.tags and leaf.kind not in _NUMBERS]
 
 

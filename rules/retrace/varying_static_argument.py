@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix
-from jaxlint.flow.facts import BoundaryUse, Guard, Operand
+from jaxlint.flow.facts import BoundaryUse, Guard
 from jaxlint.rule import Confidence, Rule
 
 from . import _wording as wording
@@ -25,10 +25,10 @@ class VaryingStaticArgument(Rule):
     """A Python scalar that changes from call to call stands at a static position."""
 
     def suspect(self, fact: BoundaryUse) -> bool:
-        return fact.proof.level == "eager" and bool(varying(fact, _static(fact)))
+        return fact.proof.level == "eager" and bool(_found(fact))
 
     def check(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        found = varying(fact, _static(fact))
+        found = _found(fact)
         if already_compiled(fact, found, ctx):
             return
         names = [wording.value(each.argument, each.leaf, ctx) for each in found]
@@ -44,9 +44,8 @@ class VaryingStaticArgument(Rule):
         )
 
 
-def _static(fact: BoundaryUse) -> list[Operand]:
-    static = fact.boundary.static or frozenset()
-    return [a for a in fact.arguments if a.parameter in static or a.index in static]
+def _found(fact: BoundaryUse) -> list[Varying]:
+    return varying(fact, (argument for argument in fact.arguments if fact.is_static(argument)))
 
 
 def _remedy(found: list[Varying]) -> str:
