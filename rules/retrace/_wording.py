@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from jaxlint.context import Context
 
-_LONGEST = 40  # an argument longer than this is called by the name of its parameter
+LONGEST = 40  # an argument longer than this is called by the name of its parameter
 
 
 def callee(boundary: Boundary, node: cst.CSTNode | None, ctx: Context) -> str:
@@ -38,7 +38,7 @@ def api_name(boundary: Boundary, ctx: Context) -> str:
 def value(argument: Operand, leaf: Operand, ctx: Context) -> str:
     """What the user calls a leaf of an argument, without backticks."""
     text = ctx.text(leaf.place) if written(argument, leaf) else ""
-    if text and len(text) <= _LONGEST:
+    if text and len(text) <= LONGEST:
         return text
     return f"{argument.name or argument.parameter or 'an argument'}{leaf.path}"
 
