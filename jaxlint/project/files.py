@@ -56,14 +56,19 @@ class Discovery:
             self.named.add(file.absolute)
 
 
-def discover(paths: Iterable[str], project: Project) -> Discovery:
+def discover(paths: Iterable[str], project: Project, given: Iterable[SourceFile] = ()) -> Discovery:
     """Find the files that paths (files, directories, patterns with `*`) stand for.
+
+    Files that were handed over stand before those of the same path on disk.
 
     Directories are searched for .py and .pyi files; a file that is named is taken as Python whatever it is
     called.
     """
     found = Discovery()
     forced = project.settings.force_exclude
+    for file in given:
+        if not (forced and project.excluded_from_above(file.absolute)):
+            found.add(file, named=True)
     for path in paths:
         absolute = os.path.abspath(path)
         if os.path.isdir(absolute):

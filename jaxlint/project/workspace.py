@@ -71,11 +71,8 @@ def survey(
     _ = project.pyproject  # that it is broken is better known before the run than within it
     workspace = Workspace(project)
 
-    found = discover(paths, project)
+    found = discover(paths, project, given)
     workspace.problems += found.problems
-    for source in given:
-        if not (project.settings.force_exclude and project.excluded_from_above(source.absolute)):
-            found.add(source, named=True)
     if config or isolated:
         workspace.parts = [Part(project, found.files)]
     else:
