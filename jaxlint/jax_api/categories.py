@@ -48,6 +48,10 @@ _EXACT: dict[str, str] = {
     "jax.ensure_compile_time_eval": "context",
     "jax.clear_caches": "clear_caches",
     "chex.variants": "other",
+    "os.environ.setdefault": "environ",
+    "os.environ.update": "environ",
+    "os.environ.__setitem__": "environ",
+    "os.putenv": "environ",
 }
 _DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 _OPTAX_ARRAYS = ("loss", "entropy", "global_norm", "divergence", "softmax")
@@ -104,5 +108,9 @@ def canonical(dotted: str) -> str:
     """The public name of a moved or private one (`jax._src.numpy.…` → `jax.numpy.…`)."""
     for old, new in _MOVED:
         if dotted.startswith(old):
-            return new + dotted.rpartition(".")[2] if old.endswith(".") and "_src" in old else new + dotted[len(old) :]
+            return (
+                new + dotted.rpartition(".")[2]
+                if old.endswith(".") and "_src" in old
+                else new + dotted[len(old) :]
+            )
     return dotted

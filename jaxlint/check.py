@@ -1,0 +1,48 @@
+"""One run: files → gate → index → flow → facts → suspects → focus → rules → findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxlint.finding import Finding
+from jaxlint.project.files import SourceFile
+from jaxlint.project.root import Project
+from jaxlint.project.settings import Settings
+from jaxlint.rule import Rule
+from jaxlint.session import Session
+
+
+def check(
+    files: Sequence[SourceFile],
+    project: Project,
+    settings: Settings,
+    rules: Sequence[Rule],
+    *,
+    jobs: int = 1,
+    cache: bool = True,
+) -> list[Finding]:
+    """The findings in `files`, before suppressions, sorted by place.
+
+    The rest of the project is read for what it defines and whom it calls, so that one file alone gives the
+    findings it has in a run over everything. Files that cannot be parsed give JAX001, a rule that fails
+    JAX000; both leave every other finding in place.
+    """
+    session = Session(files, project, settings, rules)
+    found = session.problems + [finding for root in session.roots for finding in session.findings(root)]
+    wanted = {file.path for file in files}
+    return merge(finding for finding in found if finding.path in wanted)
+
+
+def merge(findings: Sequence[Finding] | object) -> list[Finding]:
+    """Sorted, one for each code and place: the most severe and most certain where several runs found it."""
+    best: dict[tuple[str, object], Finding] = {}
+    for finding in findings:  # type: ignore[attr-defined]
+        key = finding.code, finding.place
+        known = best.get(key)
+        if known is None or _weight(finding) > _weight(known):
+            best[key] = finding
+    return sorted(best.values(), key=lambda f: (f.place, f.code, f.message))
+
+
+def _weight(finding: Finding) -> tuple[int, int, int, str]:
+    return finding.severity.rank, finding.confidence.rank, len(finding.related), finding.message

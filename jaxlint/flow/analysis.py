@@ -1,0 +1,204 @@
+"""The analysis of one module: everything it defines is run, and the facts are collected."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from jaxlint.finding import Place
+
+# The transfer functions register themselves when their modules are imported.
+from jaxlint.flow import (
+    arrays,
+    builtin_calls,
+    calls,
+    definitions,
+    expressions,
+    loops,
+    operators,
+    statements,
+    transforms,
+)
+from jaxlint.flow import control as _control
+from jaxlint.flow.callers import reached_eagerly, repeating_call
+from jaxlint.flow.collect import Collector, Root, in_traced, unique
+from jaxlint.flow.configuration import import_order, import_time_work
+from jaxlint.flow.facts import ConfigChange, Fact, ModuleRole
+from jaxlint.flow.frame import Frame, execute
+from jaxlint.flow.instances import generic_instance
+from jaxlint.flow.objects import Closure, Function
+from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.run import Evaluation, Run
+from jaxlint.flow.staleness import stale_reads
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
+from jaxlint.jax_api.transforms import EAGER
+
+_REGISTERED = (
+    arrays,
+    builtin_calls,
+    calls,
+    definitions,
+    expressions,
+    loops,
+    operators,
+    statements,
+    transforms,
+    _control,
+)
+
+
+class Analysis:
+    """Runs the modules of a program, one at a time."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._top: dict[LoadedModule, tuple[Run, Evaluation]] = {}
+        program.evaluate_module = self._top_level
+
+    def forget(self) -> None:
+        """Drop everything that was loaded, to make room."""
+        self._top.clear()
+        self.program.forget()
+
+    def _top_level(self, module: LoadedModule) -> None:
+        """Run a module's top level, in the run that will be its own if it becomes a root."""
+        run = Run(self.program)
+        evaluation = Evaluation(module, None, EAGER)
+        frame = Frame(run, module, evaluation, None, EAGER, 0, None)
+        names = frame.names = module.names if module.names is not None else {}
+        self._top[module] = run, evaluation
+        run.stack.append(evaluation)
+        evaluation.active = True
+        try:
+            execute(frame, module.tree.body)
+        finally:
+            run.stack.pop()
+            evaluation.active = False
+        if frame.names is not names:
+            names.update(frame.names)
+
+    def facts(self, module: LoadedModule, role: ModuleRole) -> list[Fact]:
+        """All facts of a run rooted at a module, wherever they lie, in source order."""
+        self.program.environment(module)
+        run, top = self._top[module]
+        roots = [Root(top, True, None, True, False)]
+        evaluations = [top]
+        for function in self._functions(module):
+            evaluation = self._generic(run, module, function)
+            if evaluation is None:
+                continue
+            evaluations.append(evaluation)
+            traced = in_traced(function, run.traced)
+            callers = self.program.table
+            repeated = repeating_call(callers, module.entry, function, run.traced)
+            eager = reached_eagerly(callers, module.entry, function, run.traced)
+            roots.append(Root(evaluation, eager, repeated, False, traced and not eager))
+        collector = Collector(run)
+        collector.collect(roots)
+        found = list(collector.facts)
+        for evaluation in evaluations:
+            found += stale_reads(evaluation)
+        found = self._with_role(module, role, found, collector)
+        return sorted(unique(found), key=lambda fact: (fact.place, type(fact).__name__))
+
+    def _functions(self, module: LoadedModule) -> list[Function]:
+        """Functions and methods of the module, constructors first: they tell what instances hold."""
+        functions = [f for f in module.functions.values() if not f.is_lambda and f.parent is None]
+        return sorted(
+            functions, key=lambda f: (f.name not in ("__init__", "setup", "__post_init__"), f.node.lineno)
+        )
+
+    def _generic(self, run: Run, module: LoadedModule, function: Function) -> Evaluation | None:
+        """The function as nobody in view calls it; nothing when it is only traced."""
+        if function in run.traced:
+            return None
+        closure = Closure(
+            function, function.cls.scope if function.cls is not None else None, None, 0, function.node
+        )
+        if function.is_method and function.cls is not None and function.params[:1] == ["self"]:
+            closure.receiver = generic_instance(function.cls)
+        frame = Frame(run, module, Evaluation(module, None, EAGER), None, EAGER, 0, None)
+        return run.generic(frame, closure)
+
+    def _with_role(
+        self, module: LoadedModule, role: ModuleRole, found: list[Fact], collector: Collector
+    ) -> list[Fact]:
+        """Configuration and import-time facts know their module's role and what came before them."""
+        changes = [f for f in found if isinstance(f, ConfigChange) and f.place.path == module.path]
+        others = [f for f in found if not isinstance(f, ConfigChange)]
+        uses = [u for u in collector.device_uses if u.place.path == module.path]
+        guard = _main_guard(module.tree)
+        told = [
+            replace(
+                change,
+                role=role,
+                in_main_guard=guard is not None and guard[0] <= change.place.span.line <= guard[1],
+                called_from=self._callers(module, change) if change.symbol else (),
+            )
+            for change in changes
+        ]
+        ordered = import_order(module.tree, told, uses, _jax_import(self.program, module))
+        work = import_time_work([u for u in uses if not _guarded(u.place, guard)], role)
+        return [*others, *ordered, *([work] if work is not None else [])]
+
+    def _callers(self, module: LoadedModule, change: ConfigChange) -> tuple[Place, ...]:
+        from jaxlint.flow.callers import library_callers
+
+        return library_callers(self.program.table, module.entry, change.symbol)
+
+
+def _guarded(place: Place, guard: tuple[int, int] | None) -> bool:
+    return guard is not None and guard[0] <= place.span.line <= guard[1]
+
+
+def _main_guard(tree: ast.Module) -> tuple[int, int] | None:
+    """The lines of `if __name__ == "__main__":`."""
+    for node in tree.body:
+        if (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Compare)
+            and isinstance(node.test.left, ast.Name)
+        ):
+            if node.test.left.id == "__name__":
+                return node.lineno, node.end_lineno or node.lineno
+    return None
+
+
+_IMPORT_JAX = (
+    "jax",
+    "flax",
+    "equinox",
+    "optax",
+    "haiku",
+    "chex",
+    "optimistix",
+    "diffrax",
+    "lineax",
+    "orbax",
+    "numpyro",
+)
+
+
+def _jax_import(program: Program, module: LoadedModule) -> Place | None:
+    """The first import at module level that imports jax, itself or through a module of the project."""
+    for node in module.tree.body:
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            if name.partition(".")[0] in _IMPORT_JAX or _imports_jax(program, module, name):
+                return module.place(node)
+    return None
+
+
+def _imports_jax(program: Program, module: LoadedModule, name: str) -> bool:
+    entry = program.table.find(name, module.entry)
+    if entry is None or entry is module.entry:
+        return False
+    reached = program.table.closure(entry)
+    return any(d.partition(".")[0] in _IMPORT_JAX for e in reached for d in e.record.imports.values())
+
+
+__all__ = ["UNKNOWN_VALUE", "Analysis", "Value"]

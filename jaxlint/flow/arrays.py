@@ -1,0 +1,394 @@
+"""Calls of jnp, lax, random, nn and numpy."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow import traced
+from jaxlint.flow.configuration import device_use
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.iteration import element_of
+from jaxlint.flow.operators import HOST_MASK
+from jaxlint.flow.values import (
+    ARRAYS,
+    BOOLEAN_MASK,
+    BOUNDED,
+    CONSTANT,
+    DATA_SHAPE,
+    DEVICE,
+    DEVICE_MASK,
+    GROWN,
+    HOST,
+    NUMBERS,
+    PARAMETER,
+    PER_ITERATION,
+    RAGGED,
+    SCALAR,
+    SHAPE,
+    SHAPE_VALUE,
+    TRACED,
+    TRACED_MASK,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    is_number,
+    parts,
+)
+from jaxlint.jax_api.arrays import (
+    BOOLEAN,
+    DATA_SHAPED,
+    DTYPES,
+    GROWING,
+    MAKERS,
+    NUMPY_FALSE,
+    NUMPY_SILENT,
+    REDUCTIONS,
+    RNG_SPLITTERS,
+    SIZE_KEYWORDS,
+    SIZED,
+    SIZED_LAX,
+    TYPES,
+)
+from jaxlint.jax_api.transforms import EAGER, JIT, VMAP
+
+_LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
+_SHAPED_TAGS = DATA_SHAPE | RAGGED
+_TUPLES_OF_INDICES = frozenset({"nonzero", "where"})
+
+
+def _is_data_shaped(last: str, call: Call) -> bool:
+    """Whether the shape of the result depends on data: no static size is given."""
+    if not SIZE_KEYWORDS.isdisjoint(call.keywords):
+        return False
+    if last in DATA_SHAPED:
+        return True
+    if last == "where":
+        return len(call.positional) == 1 and not call.keywords
+    if last == "repeat":
+        repeats = call.argument(1, "repeats")
+        return repeats is not None and repeats.kind == TRACED
+    return last == "bincount" and "length" not in call.keywords
+
+
+@api_call("jnp")
+def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    values = call.values()
+    if frame.level == EAGER:
+        device_use(frame, call.node, dotted)
+        return _eager_jnp(frame, last, call, values)
+    if _is_data_shaped(last, call) and frame.level >= VMAP:
+        subject = call.positional[0] if call.positional else None
+        proven = traced.contains_tracer(values) or (
+            frame.level >= JIT and subject is not None and subject.kind in ARRAYS
+        )
+        if proven and not (subject is not None and subject.kind == PARAMETER and last == "repeat"):
+            traced.data_shape(frame, call.node, dotted, "call", subject)
+            return Value(TRACED, 0, DATA_SHAPE)
+    _check_sizes(frame, SIZED.get(last), dotted, call)
+    if traced.all_results_traced(frame, values):
+        if last in GROWING:
+            return _growing(frame, Value(TRACED), call)
+        return TRACED_MASK if last in BOOLEAN else TRACED_VALUE
+    return Value(DEVICE, 0, BOOLEAN_MASK) if last in BOOLEAN else Value(DEVICE)
+
+
+def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Value:
+    if _is_data_shaped(last, call):
+        return _data_shaped(frame, DEVICE, last, call)
+    if last in GROWING:
+        return _growing(frame, Value(DEVICE, 0, _tags(values), None, None, _origin(values)), call)
+    if last in BOOLEAN:
+        return Value(DEVICE, 0, BOOLEAN_MASK | _tags(values), None, None, _origin(values))
+    tags = _tags(values)
+    return Value(DEVICE, 0, tags, None, None, _origin(values) if tags else None, _size(last, call))
+
+
+def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
+    array = Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, call.node, last))
+    several = last == "unique" and any(word.startswith("return") for word in call.keywords)
+    return collection(array) if last in _TUPLES_OF_INDICES or several else array
+
+
+def _tags(values: list[Value]) -> int:
+    tags = 0
+    for value in values:
+        tags |= value.tags & _SHAPED_TAGS
+        if value.kind == TREE:
+            for member in parts(value):
+                tags |= member.tags & _SHAPED_TAGS
+    return tags
+
+
+def _origin(values: list[Value]) -> Origin | None:
+    for value in values:
+        for member in (value, *(parts(value) if value.kind == TREE else ())):
+            if member.tags & _SHAPED_TAGS and member.origin is not None:
+                return member.origin
+    return None
+
+
+def _size(last: str, call: Call) -> int | None:
+    """A bound on the number of elements of the result, where shapes are in view."""
+    position = MAKERS.get(last)
+    if position is not None:
+        shape = call.argument(position, "shape", "N")
+        if shape is None:
+            return 1 if last in ("normal", "uniform", "randint", "bernoulli", "gumbel") else None
+        product = _product(shape)
+        if product is not None and last in ("eye", "identity"):
+            columns = call.argument(1, "M")
+            return product * product if columns is None else None
+        return product
+    if last in ("arange", "linspace"):
+        bound = call.argument(2, "num") if last == "linspace" else call.argument(0)
+        if last == "arange" and len(call.positional) > 1:
+            bound = call.positional[1]
+        return (
+            int(bound.data)
+            if bound is not None and bound.kind == CONSTANT and isinstance(bound.data, (int, float))
+            else None
+        )
+    if last in REDUCTIONS and "axis" not in call.keywords and len(call.positional) == 1:
+        return 1
+    if call.positional:
+        first = call.positional[0]
+        if first.kind in NUMBERS and is_number(first):
+            return 1 if len(call.positional) == 1 else call.positional[1].size
+        if first.kind == TREE and last in ("array", "asarray", "stack", "concatenate"):
+            sizes = [1 if is_number(v) else v.size for v in parts(first)]
+            if first.data.__class__ is list and all(s is not None for s in sizes):
+                return sum(s for s in sizes if s is not None)
+            return None
+        return first.size
+    return None
+
+
+def _product(shape: Value) -> int | None:
+    members = parts(shape) if shape.kind == TREE else [shape]
+    if shape.kind == TREE and shape.data is None:
+        return None
+    product = 1
+    for member in members:
+        if member.kind != CONSTANT or type(member.data) is not int:
+            return None
+        product *= max(member.data, 1)
+    return product
+
+
+def _growing(frame: Frame, value: Value, call: Call) -> Value:
+    """`x = concatenate([x, new])`: the target is one of the parts."""
+    names: list[str] = []
+    nodes = call.node.args[:2] if isinstance(call.node, ast.Call) else []
+    for node in nodes:
+        members = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+        names += [n.id for n in members if isinstance(n, ast.Name)]
+    for target in frame.targets:
+        if target in names:
+            return value.but(
+                tags=value.tags | GROWN, origin=Origin(frame.module, call.node, "growth", (target, "seed"))
+            )
+    return value
+
+
+def _check_sizes(
+    frame: Frame, sized: tuple[tuple[int, ...], tuple[str, ...]] | None, dotted: str, call: Call
+) -> None:
+    if sized is None or frame.level < VMAP or frame.quiet:
+        return
+    positions, keywords = sized
+    last = dotted.rpartition(".")[2]
+    for position in positions:
+        if position < len(call.positional):
+            traced.size(
+                frame,
+                call.argument_node(position) or call.node,
+                call.positional[position],
+                dotted,
+                _word(last),
+            )
+    for word in keywords:
+        value = call.keywords.get(word)
+        if value is not None:
+            traced.size(frame, call.argument_node(99, word) or call.node, value, dotted, _word(last))
+
+
+def _word(last: str) -> str:
+    if last in ("split", "array_split", "hsplit", "vsplit"):
+        return "sections"
+    return "length" if last in ("arange", "linspace", "scan", "top_k", "one_hot") else "shape"
+
+
+@api_call("lax")
+def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    values = call.values()
+    if (
+        last in ("psum", "pmax", "pmin", "pmean")
+        and call.positional
+        and call.positional[0].kind in (CONSTANT, SCALAR, SHAPE)
+    ):
+        return SHAPE_VALUE
+    if frame.level == EAGER:
+        device_use(frame, call.node, dotted)
+        if last in RNG_SPLITTERS:
+            return Value(DEVICE, 0, 0, None, None, None, 64)
+        return Value(DEVICE, 0, 0, None, None, None, _size(last, call))
+    _check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
+    if traced.all_results_traced(frame, values):
+        return TRACED_PARAMETER if last in RNG_SPLITTERS else TRACED_VALUE
+    return Value(DEVICE)
+
+
+@api_call("numpy")
+def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    values = call.values()
+    has_tracer = frame.level > 0 and traced.contains_tracer(values)
+    if has_tracer and frame.level >= VMAP and last not in DTYPES and last not in TYPES:
+        if last in NUMPY_FALSE:
+            traced.numpy_call(frame, call.node, dotted, _first_tracer(values), silent=True)
+            return UNKNOWN_VALUE
+        if last not in NUMPY_SILENT:
+            proven = any(v.kind == TRACED for v in _flat(values)) or any(
+                v.kind == PARAMETER for v in call.positional if v.kind in ARRAYS
+            )
+            if proven:
+                traced.numpy_call(frame, call.node, dotted, _first_tracer(values))
+            return TRACED_VALUE
+    if has_tracer:
+        return SHAPE_VALUE if last in ("shape", "ndim", "size") else TRACED_VALUE
+    if _is_data_shaped(last, call):
+        return _data_shaped(frame, HOST, last, call)
+    if last in GROWING:
+        return _growing(frame, Value(HOST, 0, _tags(values), None, None, _origin(values)), call)
+    if (
+        last in ("prod", "shape", "ndim", "size", "broadcast_shapes")
+        and call.positional
+        and call.positional[0].kind in (SHAPE, TREE)
+    ):
+        return SHAPE_VALUE
+    if last in DTYPES or last in TYPES:
+        return Value(HOST, 0, 0, None, None, None, 1) if call.positional else UNKNOWN_VALUE
+    if last in BOOLEAN:
+        return HOST_MASK
+    tags = _tags(values)
+    return Value(HOST, 0, tags, None, None, _origin(values) if tags else None, _size(last, call))
+
+
+def _flat(values: list[Value]) -> list[Value]:
+    flat: list[Value] = []
+    for value in values:
+        flat.append(value)
+        if value.kind == TREE:
+            flat += parts(value)
+    return flat
+
+
+def _first_tracer(values: list[Value]) -> Value:
+    flat = _flat(values)
+    for kind in (TRACED, PARAMETER):
+        for value in flat:
+            if value.kind == kind:
+                return value
+    return values[0] if values else UNKNOWN_VALUE
+
+
+@api_call("numpy_random")
+def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if last in ("default_rng", "RandomState", "Generator", "seed", "SeedSequence"):
+        return UNKNOWN_VALUE
+    if (
+        last in ("randint", "uniform", "normal", "random", "rand")
+        and "size" not in call.keywords
+        and len(call.positional) < 3
+    ):
+        origin = Origin(frame.module, call.node, "random number")
+        if not call.positional or last != "rand":
+            return Value(SCALAR, PER_ITERATION if frame.loop else 0, 0, None, None, origin)
+    return Value(HOST)
+
+
+@api_call("static")
+def static(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    return SHAPE_VALUE
+
+
+@api_call("dtype")
+def dtype(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`jnp.float32(x)` makes an array."""
+    if frame.level:
+        return TRACED_VALUE if frame.level >= JIT or traced.contains_tracer(call.values()) else Value(DEVICE)
+    device_use(frame, call.node, dotted)
+    size = 1 if call.positional and is_number(call.positional[0]) else None
+    return Value(DEVICE, 0, 0, None, None, None, size)
+
+
+@api_call("device_put")
+def device_put(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if frame.level:
+        return call.positional[0] if call.positional else TRACED_VALUE
+    device_use(frame, call.node, dotted)
+    first = call.argument(0, "x")
+    if first is not None and first.kind in (HOST, DEVICE):
+        return Value(DEVICE, first.varies, first.tags, None, None, first.origin, first.size)
+    return first if first is not None and first.kind in (TREE,) else Value(DEVICE)
+
+
+@api_call("device_get")
+def device_get(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    first = call.argument(0, "x")
+    return (
+        Value(HOST, 0, first.tags, None, None, first.origin, first.size)
+        if first is not None and first.kind == DEVICE
+        else UNKNOWN_VALUE
+    )
+
+
+@api_call("identity")
+def identity(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    return call.positional[0] if call.positional else UNKNOWN_VALUE
+
+
+@api_call("treemap")
+def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """The function is called on leaves: arrays where the tree is traced."""
+    from jaxlint.flow.calls import call_value
+
+    function = call.argument(0, "f")
+    trees = call.positional[1:]
+    tracers = traced.contains_tracer(trees)
+    tags = 0
+    for value in trees:
+        tags |= value.tags
+    result: Value | None = None
+    if function is not None:
+        leaves = [_leaf(frame, value) for value in trees]
+        result = call_value(frame, function, Call(call.node, leaves, {}, decorator=True))
+    if tracers:
+        return TRACED_PARAMETER
+    if trees and trees[0].kind in (DEVICE, HOST):
+        return Value(DEVICE) if result is None or result.kind != HOST else Value(HOST)
+    if trees and trees[0].kind == TREE and result is not None and result.kind in (DEVICE, HOST):
+        return collection(result)
+    return UNKNOWN_VALUE
+
+
+def _leaf(frame: Frame, value: Value) -> Value:
+    if value.kind == TREE:
+        return element_of(value)
+    if value.kind == PARAMETER:
+        return TRACED_VALUE
+    return value if value.kind != UNKNOWN else UNKNOWN_VALUE
+
+
+@api_call("apply_updates")
+def apply_updates(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    from jaxlint.flow.values import UPDATED
+
+    return Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
+
+
+__all__ = ["BOUNDED", "DEVICE_MASK"]

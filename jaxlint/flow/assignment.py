@@ -1,0 +1,216 @@
+"""Binding names, unpacking, storing on objects and in containers."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow import traced
+from jaxlint.flow.caching import note_fill
+from jaxlint.flow.facts import FieldStore
+from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.iteration import element_of
+from jaxlint.flow.mutation import Key, Mutated, attribute_key, global_key
+from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.values import (
+    API,
+    BOUNDARY,
+    CONSTANT,
+    GROWN,
+    HOST,
+    INSTANCE,
+    TRACERS,
+    TREE,
+    Origin,
+    Value,
+    collection,
+    join,
+    parts,
+)
+from jaxlint.flow.watching import forget
+from jaxlint.jax_api.transforms import EAGER, VMAP
+
+
+def assign(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
+    """`target = value`. `source` is the expression, where there is one."""
+    kind = target.__class__
+    if kind is ast.Name:
+        _bind_name(frame, target, value, source)  # type: ignore[arg-type]
+    elif kind is ast.Tuple or kind is ast.List:
+        _unpack(frame, target, value)  # type: ignore[arg-type]
+    elif kind is ast.Attribute:
+        _store_attribute(frame, target, value)  # type: ignore[arg-type]
+    elif kind is ast.Subscript:
+        _store_item(frame, target, value)  # type: ignore[arg-type]
+    elif kind is ast.Starred:
+        assign(frame, target.value, collection(element_of(value)))  # type: ignore[attr-defined]
+
+
+def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | None) -> None:
+    name = target.id
+    names = frame.names
+    if value.tags & GROWN and value.origin is not None and value.origin.extra == (name, "seed"):
+        word = "grown" if frame.loop else "seed"
+        value = value.but(origin=value.origin._replace(extra=(name, word)))
+    forget(frame, name)
+    _forget_dotted(frame, name)
+    if isinstance(source, ast.Name):
+        frame.aliases[name] = source.id
+    names[name] = value
+    if name in frame.globals:
+        module_names = frame.module.names
+        if module_names is not None:
+            known = module_names.get(name)
+            module_names[name] = value if known is None else join(known, value)
+        frame.log.append(Mutated(global_key(frame.module, name), frame.module, target))
+        if value.kind == BOUNDARY:
+            value.data.escapes = True
+    elif frame.function is None:
+        frame.log.append(Mutated(global_key(frame.module, name), frame.module, target))
+    else:
+        frame.log.append(Mutated(("closure", id(names), name), frame.module, target))
+
+
+def _forget_dotted(frame: Frame, name: str) -> None:
+    """`obj = …` makes what was known of `obj.x` stale."""
+    prefix = f"{name}."
+    stale = [key for key in frame.names if key.startswith(prefix)] if frame.dotted else ()
+    for key in stale:
+        del frame.names[key]
+
+
+def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
+    starred = any(item.__class__ is ast.Starred for item in target.elts)
+    if (
+        value.kind == TREE
+        and value.data.__class__ is list
+        and not starred
+        and len(value.data) == len(target.elts)
+    ):
+        for item, member in zip(target.elts, value.data, strict=True):
+            assign(frame, item, member)
+        return
+    element = element_of(value)
+    if value.kind == TREE and value.data.__class__ is list and starred:
+        _unpack_starred(frame, target, value.data)
+        return
+    for item in target.elts:
+        assign(frame, item, element)
+
+
+def _unpack_starred(frame: Frame, target: ast.Tuple | ast.List, members: list[Value]) -> None:
+    star = next(i for i, item in enumerate(target.elts) if isinstance(item, ast.Starred))
+    after = len(target.elts) - star - 1
+    for item, member in zip(target.elts[:star], members, strict=False):
+        assign(frame, item, member)
+    if after:
+        for item, member in zip(target.elts[-after:], members[-after:], strict=False):
+            assign(frame, item, member)
+    middle = members[star : len(members) - after]
+    assign(
+        frame, target.elts[star].value, Value(TREE, 0, 0, middle, None, Origin(frame.module, target, "list"))
+    )  # type: ignore[attr-defined]
+
+
+def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
+    owner = evaluate(frame, target.value)
+    if value.kind == BOUNDARY:
+        value.data.escapes = True
+    dotted = dotted_name(target)
+    if dotted is not None and dotted.count(".") == 1:
+        forget(frame, dotted)
+        frame.names[dotted] = value
+        frame.dotted = True
+    frame.log.append(Mutated(attribute_key(frame, target.value, owner, target.attr), frame.module, target))
+    if owner.kind == INSTANCE:
+        _store_field(frame, target, owner, value)
+    elif owner.kind == API:
+        from jaxlint.flow.configuration import attribute_set
+
+        attribute_set(frame, target, owner, value)
+
+
+def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value) -> None:
+    fields = owner.data.fields
+    known = fields.get(target.attr)
+    stored = value if value.origin is not None else value.but(origin=Origin(frame.module, target, "field"))
+    if value.kind == BOUNDARY or known is None:
+        fields[target.attr] = stored
+    else:
+        fields[target.attr] = join(known, stored)
+    in_init = frame.function is not None and frame.function.name in ("__init__", "setup", "__post_init__")
+    if not in_init and not frame.quiet and owner.data.cls.family == "nnx":
+        frame.record(
+            FieldStore(
+                frame.place(target),
+                frame.symbol,
+                frame.proof(),
+                owner=operand(frame, target.value, owner, depth=3),
+                field=target.attr,
+                value=operand(frame, target, value),
+                in_loop=frame.loop > 0,
+                family="nnx",
+            )
+        )
+
+
+def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+    owner = evaluate(frame, target.value)
+    index = evaluate(frame, target.slice)
+    if value.kind == BOUNDARY:
+        value.data.escapes = True
+    if owner.kind == HOST and frame.level >= VMAP:
+        if value.kind in TRACERS:
+            traced.numpy_index(frame, target, value, "assign")
+        elif index.kind in TRACERS:
+            traced.numpy_index(frame, target, index, "index")
+    if owner.kind == API and owner.data == "os.environ" and index.kind == CONSTANT:
+        from jaxlint.flow.configuration import environment_set
+
+        environment_set(frame, target, index.data, value)
+    if owner.kind == TREE:
+        _update_container(owner, index, value)
+    name = dotted_name(target.value)
+    if name is not None:
+        key = container_key(frame, target.value)
+        frame.log.append(Mutated(key, frame.module, target))
+        if not frame.quiet and frame.level == EAGER and (frame.filling or _returns_hit(frame, name)):
+            note_fill(frame, target, target.value, index, value)
+
+
+def _returns_hit(frame: Frame, name: str) -> bool:
+    """`if key in cache: return cache[key]` came before."""
+    return name in frame.answered
+
+
+def _update_container(owner: Value, index: Value, value: Value) -> None:
+    """A container changes in place: its value object is the container, so it is updated in place too."""
+    if owner.data.__class__ is dict and index.kind == CONSTANT and isinstance(index.data, (str, int)):
+        known = owner.data.get(index.data)
+        owner.data[index.data] = value if known is None else join(known, value)
+    else:
+        members = parts(owner)
+        owner.data = None
+        owner.element = value
+        for member in members:
+            owner.element = join(owner.element, member)
+
+
+def container_key(frame: Frame, node: ast.expr) -> Key:
+    """The key of a container that is changed in place."""
+    if isinstance(node, ast.Name):
+        if node.id in frame.names and frame.function is not None:
+            return ("closure", id(frame.names), node.id)
+        return global_key(frame.module, node.id)
+    assert isinstance(node, ast.Attribute)
+    return attribute_key(frame, node.value, evaluate(frame, node.value), node.attr)
+
+
+def add_member(owner: Value, value: Value) -> None:
+    """`owner.append(value)`."""
+    if owner.kind != TREE:
+        return
+    members = parts(owner)
+    owner.data = None
+    owner.element = value
+    for member in members:
+        owner.element = join(owner.element, member)

@@ -1,0 +1,181 @@
+"""`value.name`: what an attribute of each kind of value is."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.mutation import attribute_key
+from jaxlint.flow.objects import ClassInfo, Closure, Function, Read
+from jaxlint.flow.program import api
+from jaxlint.flow.values import (
+    API,
+    ARRAYS,
+    BOUNDARY,
+    CLASS,
+    DATA_SHAPE,
+    DEVICE,
+    DTYPE,
+    FOREIGN,
+    FUNCTION,
+    HOST,
+    INDEXER,
+    INSTANCE,
+    MODULE,
+    PARAMETER,
+    PER_ITERATION,
+    RAGGED,
+    SCALAR,
+    SHAPE,
+    SHAPE_VALUE,
+    TRACED,
+    TRACED_VALUE,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+)
+from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
+
+
+def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
+    """The value of `node.attr` on `value`."""
+    kind = value.kind
+    name = node.attr
+    if kind == UNKNOWN:
+        return _of_unknown(frame, value, node)
+    if kind == API:
+        return api(f"{value.data}.{name}")
+    if kind == MODULE:
+        found = frame.run.program.member(value.data.entry, name)
+        _note_global(frame, value, node, found)
+        return found
+    if kind in ARRAYS or kind == INDEXER:
+        return _of_array(value, name)
+    if kind == INSTANCE:
+        return of_instance(frame, value, value.data.cls, node)
+    if kind == CLASS:
+        return _of_class(frame, value, node)
+    if kind == SHAPE or kind == DTYPE:
+        return SHAPE_VALUE
+    if kind == FUNCTION and name == "__wrapped__":
+        return value
+    if kind == BOUNDARY:
+        return _of_boundary(value, name)
+    if kind == FOREIGN:
+        return api(f"{value.data.api}().{name}")
+    return UNKNOWN_VALUE
+
+
+def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
+    if frame.reads is not None and isinstance(node.value, ast.Name):
+        key = attribute_key(frame, node.value, value, node.attr)
+        if key[1][0] == "global" and node.value.id not in frame.names:
+            frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
+    return Value(UNKNOWN, value.varies) if value.varies else UNKNOWN_VALUE
+
+
+def _note_global(frame: Frame, module: Value, node: ast.Attribute, found: Value) -> None:
+    if frame.reads is not None and found.kind not in (FUNCTION, CLASS, API, MODULE, BOUNDARY):
+        key = ("global", module.data.path, node.attr)
+        frame.reads.setdefault(key, Read(frame.module, node, "global"))
+
+
+def _of_array(value: Value, name: str) -> Value:
+    kind = value.kind
+    if name in STATIC_ATTRIBUTES:
+        if value.tags & (RAGGED | DATA_SHAPE) and value.kind in (DEVICE, HOST):
+            return Value(
+                SHAPE, PER_ITERATION if value.tags & RAGGED else value.varies, 0, None, None, value.origin
+            )
+        return SHAPE_VALUE
+    if name == "at":
+        return Value(INDEXER, data=value)
+    if name in ARRAY_ATTRIBUTES:
+        if kind == PARAMETER:
+            return TRACED_VALUE if name in ("T", "mT") else UNKNOWN_VALUE
+        return Value(kind, 0, value.tags & (DATA_SHAPE | RAGGED), None, None, value.origin, value.size)
+    return UNKNOWN_VALUE
+
+
+def _of_boundary(value: Value, name: str) -> Value:
+    if name == "lower":
+        value.data.lowered += 1
+    elif name == "__wrapped__" and value.data.closure is not None:
+        return Value(FUNCTION, data=value.data.closure)
+    return UNKNOWN_VALUE
+
+
+def of_instance(frame: Frame, value: Value, cls: ClassInfo, node: ast.Attribute) -> Value:
+    """A field, method, property or class attribute of an instance of the project's class."""
+    name = node.attr
+    stored = value.data.fields.get(name)
+    if stored is not None:
+        _note_self(frame, value, node, stored)
+        return stored
+    method = cls.lookup(name)
+    if method is not None:
+        return bound_method(frame, method, value, node)
+    found = cls.attribute(name)
+    if found is not None:
+        if found.kind == BOUNDARY:
+            return found
+        if found.kind == FUNCTION:
+            return found
+        _note_self(frame, value, node, found)
+        return found
+    if frame.level and name in cls.array_fields() and cls.is_pytree_module:
+        return TRACED_VALUE
+    _note_self(frame, value, node, UNKNOWN_VALUE)
+    return UNKNOWN_VALUE
+
+
+def _note_self(frame: Frame, owner: Value, node: ast.Attribute, found: Value) -> None:
+    """Traced code reads an attribute of an object that is not one of its pytree arguments."""
+    if frame.reads is None or owner.data.cls.is_pytree_module:
+        return
+    if found.kind in (FUNCTION, CLASS, API, MODULE, BOUNDARY):
+        return
+    key = ("self", owner.data.cls.module.path, owner.data.cls.qualname, node.attr)
+    frame.reads.setdefault(key, Read(frame.module, node, "self attribute"))
+
+
+def bound_method(frame: Frame, method: Function, receiver: Value, node: ast.AST) -> Value:
+    """`instance.method`: a new object each time, bound to its instance."""
+    owner = method.cls
+    decorated = owner.attributes.get(method.name) if owner is not None else None
+    if decorated is not None and decorated.kind == BOUNDARY:
+        return Value(BOUNDARY, data=decorated.data, element=receiver)
+    if decorated is not None and decorated.kind != FUNCTION:
+        return UNKNOWN_VALUE
+    scope = owner.scope if owner is not None else None
+    if decorated is not None:
+        closure = decorated.data.copy(frame.evaluation, frame.loop, node)
+    else:
+        closure = Closure(method, scope, frame.evaluation, frame.loop, node)
+    if not method.is_static:
+        closure.receiver = receiver
+    if method.is_property:
+        from jaxlint.flow.calls import call_closure
+
+        return call_closure(frame, closure, Call(node, [], {}))
+    return Value(FUNCTION, data=closure)
+
+
+def _of_class(frame: Frame, value: Value, node: ast.Attribute) -> Value:
+    cls: ClassInfo = value.data
+    method = cls.lookup(node.attr)
+    if method is not None:
+        owner = method.cls
+        decorated = owner.attributes.get(method.name) if owner is not None else None
+        if decorated is not None:
+            return decorated
+        return Value(FUNCTION, data=Closure(method, cls.scope, None, 0, method.node))
+    found = cls.attribute(node.attr)
+    if found is not None and cls.family == "enum":
+        return Value(SCALAR, 0, 0, None, None, Origin(frame.module, node, "enum"))
+    return found if found is not None else UNKNOWN_VALUE
+
+
+__all__ = ["TRACED", "TREE", "attribute", "bound_method", "of_instance"]

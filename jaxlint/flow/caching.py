@@ -1,0 +1,226 @@
+"""Caches: decorators that keep results, and dicts filled on a miss."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.facts import CacheStore, Parameter
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.objects import Function
+from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.values import (
+    BOUNDARY,
+    BOUNDED,
+    CONCRETE,
+    CONSTANT,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    PER_ITERATION,
+    SHAPE,
+    TEXT,
+    TRACERS,
+    TREE,
+    UNKNOWN,
+    Value,
+    parts,
+)
+
+_EVICTING = frozenset({"pop", "popitem", "clear", "popleft", "move_to_end"})
+_DATA_WORDS = frozenset({"shape", "tobytes", "hexdigest", "digest", "id", "hash"})
+
+
+class PendingFill:
+    """A dict filled on a miss; whether anything is ever evicted is looked up at the end."""
+
+    __slots__ = ("container", "frame", "index", "index_node", "node", "proof", "value")
+
+    def __init__(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        container: ast.expr,
+        index_node: ast.expr,
+        index: Value,
+        value: Value,
+    ) -> None:
+        self.frame = frame
+        self.node = node
+        self.container = container
+        self.index_node = index_node
+        self.index = index
+        self.value = value
+        self.proof = frame.proof()
+
+    def fact(self) -> CacheStore:
+        frame, name = self.frame, dotted_name(self.container) or ""
+        evicts = _evicts(frame.module.tree, name)
+        return CacheStore(
+            frame.place(self.node),
+            frame.symbol,
+            self.proof,
+            how="dict",
+            function=frame.symbol,
+            bounded=False,
+            on_method=name.startswith("self."),
+            key=operand(frame, self.index_node, self.index),
+            key_open=_key_open(frame, self.index_node, self.index),
+            value=operand(frame, self.node, self.value),
+            value_is_array=_is_array(self.value),
+            value_is_boundary=self.value.kind == BOUNDARY or _is_compiled(self.value),
+            evicts=evicts,
+        )
+
+
+def note_fill(frame: Frame, node: ast.Subscript, container: ast.expr, index: Value, value: Value) -> None:
+    """`cache[key] = value` on a miss."""
+    if _outlives_call(frame, container):
+        frame.log.append(PendingFill(frame, node, container, node.slice, index, value))
+
+
+def note_setdefault(frame: Frame, call: Call) -> None:
+    """`cache.setdefault(key, value)`."""
+    node = call.node
+    if (
+        frame.quiet
+        or frame.level
+        or not isinstance(node, ast.Call)
+        or len(call.positional) < 2
+        or len(node.args) < 2
+    ):
+        return
+    if isinstance(node.func, ast.Attribute) and _outlives_call(frame, node.func.value):
+        frame.log.append(
+            PendingFill(frame, node, node.func.value, node.args[0], call.positional[0], call.positional[1])
+        )
+
+
+def _outlives_call(frame: Frame, container: ast.expr) -> bool:
+    """A global, an attribute or a name of an enclosing function: it is there at the next call."""
+    if isinstance(container, ast.Name):
+        return container.id not in frame.names or container.id in frame.globals or frame.function is None
+    if isinstance(container, ast.Attribute):
+        return dotted_name(container) is not None
+    return False
+
+
+def _evicts(tree: ast.AST, name: str) -> bool:
+    """Whether the module takes anything out of the container, or asks how long it is."""
+    last = name.rpartition(".")[2]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Delete):
+            if any(isinstance(t, ast.Subscript) and _ends_with(t.value, last) for t in node.targets):
+                return True
+        elif isinstance(node, ast.Call):
+            callee = node.func
+            if (
+                isinstance(callee, ast.Attribute)
+                and callee.attr in _EVICTING
+                and _ends_with(callee.value, last)
+            ):
+                return True
+            if (
+                isinstance(callee, ast.Name)
+                and callee.id == "len"
+                and node.args
+                and _ends_with(node.args[0], last)
+            ):
+                return True
+    return False
+
+
+def _ends_with(node: ast.expr, name: str) -> bool:
+    return (isinstance(node, ast.Name) and node.id == name) or (
+        isinstance(node, ast.Attribute) and node.attr == name
+    )
+
+
+def _key_open(frame: Frame, node: ast.expr, index: Value) -> bool | None:
+    """Whether new keys keep coming: from data, shapes, an iteration or whatever the caller passes."""
+    if index.kind == CONSTANT:
+        return False
+    if index.tags & BOUNDED:
+        return False
+    if index.varies >= PER_ITERATION:
+        return True
+    for child in ast.walk(node):
+        word = (
+            child.attr
+            if isinstance(child, ast.Attribute)
+            else child.id
+            if isinstance(child, ast.Name)
+            else ""
+        )
+        if word in _DATA_WORDS:
+            return True
+    if index.kind == SHAPE or index.kind in CONCRETE:
+        return True
+    if index.kind == TREE and any(_key_open(frame, node, v) for v in parts(index)):
+        return True
+    if index.tags & TEXT and index.varies:
+        return True
+    return None
+
+
+def _is_array(value: Value) -> bool:
+    if value.kind in CONCRETE or value.kind in TRACERS:
+        return True
+    return value.kind == TREE and any(_is_array(v) for v in parts(value))
+
+
+def _is_compiled(value: Value) -> bool:
+    return value.kind == FUNCTION or (
+        value.kind == UNKNOWN and value.origin is not None and value.origin.word == "compiled"
+    )
+
+
+def decorated_fact(frame: Frame, node: ast.expr, function: Function, how: str, bounded: bool) -> CacheStore:
+    """A cache decorator's fact, made when the run is over."""
+    run = frame.run
+    cls = function.cls
+    on_method = cls is not None and not function.is_static and function.params[:1] == ["self"]
+    result: Value | None = None
+    calls = []
+    open_keys: bool | None = None
+    for evaluation in run.memo.values():
+        if evaluation.function is function and not evaluation.level:
+            result = evaluation.result if result is None or result.kind == UNKNOWN else result
+    for place, values in run.cached_calls.get(function, ()):
+        if any(_key_open(frame, node, v) is True for v in values if v.kind not in (INSTANCE, HOST)):
+            calls.append(place)
+            open_keys = True
+    from jaxlint.flow.instances import generic_instance, holds_arrays
+
+    return CacheStore(
+        frame.module.place(node),
+        function.qualname,
+        frame.proof(),
+        how=how,
+        function=function.qualname,
+        bounded=bounded,
+        on_method=on_method,
+        parameters=tuple(
+            Parameter(n, has_default=n in function.defaults, annotation=function.annotations.get(n, ""))
+            for n in (*function.params, *function.keyword_only)
+            if not (on_method and n == "self")
+        ),
+        key_open=open_keys,
+        value=operand(frame, node, result) if result is not None else None,
+        value_is_array=result is not None and _is_array(result),
+        value_is_boundary=result is not None and (result.kind == BOUNDARY or _is_compiled(result)),
+        instance_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
+        varying_calls=tuple(dict.fromkeys(calls))[:6],
+    )
+
+
+def call_form(frame: Frame, last: str, call: Call) -> Value:
+    """`cached = functools.cache(f)`."""
+    target = call.positional[0]
+    if target.kind == FUNCTION and isinstance(call.node, ast.Call):
+        from jaxlint.flow.definitions import PendingCache
+
+        function: Function = target.data.function
+        function.cached = last
+        if not frame.quiet:
+            frame.log.append(PendingCache(frame, call.node, function, last, last == "lru_cache"))
+    return target

@@ -1,0 +1,287 @@
+"""Calls: one function calls an abstract value, whatever it is."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.attributes import attribute, bound_method
+from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
+from jaxlint.flow.instances import instantiate
+from jaxlint.flow.methods import call_method
+from jaxlint.flow.objects import Closure, PartialApi
+from jaxlint.flow.run import bind
+from jaxlint.flow.values import (
+    API,
+    BOUNDARY,
+    CLASS,
+    CONSTANT,
+    DEVICE,
+    DEVICE_VALUE,
+    FOREIGN,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    PARAMETER,
+    PARTIAL,
+    PER_CALL_UNKNOWN,
+    SCALAR,
+    SHAPE,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Value,
+    collection,
+    tree,
+)
+from jaxlint.flow.watching import note_read
+from jaxlint.jax_api.categories import category
+from jaxlint.jax_api.transforms import EAGER, JIT
+
+_HARMLESS_METHODS = frozenset({"is_deleted", "delete"})
+
+
+@expression(ast.Call)
+def call(frame: Frame, node: ast.Call) -> Value:
+    targets = frame.targets
+    callee_node = node.func
+    receiver: Value | None = None
+    if callee_node.__class__ is ast.Attribute:
+        callee, receiver = _attribute_callee(frame, callee_node)  # type: ignore[arg-type]
+    else:
+        callee = evaluate(frame, callee_node)
+    if targets:
+        frame.targets = ()
+    positional: list[Value] = []
+    starred = False
+    for argument in node.args:
+        if argument.__class__ is ast.Starred:
+            spread = evaluate(frame, argument.value)  # type: ignore[attr-defined]
+            if spread.kind == TREE and spread.data.__class__ is list:
+                positional += spread.data
+            else:
+                starred = True
+                positional.append(UNKNOWN_VALUE)
+        else:
+            positional.append(evaluate(frame, argument))
+    keywords: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = evaluate(frame, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif (
+            value.kind == TREE
+            and value.data.__class__ is dict
+            and all(isinstance(k, str) for k in value.data)
+        ):
+            keywords.update(value.data)
+        else:
+            starred = True
+    frame.targets = targets
+    made = Call(node, positional, keywords, starred)
+    if callee.kind == UNKNOWN and receiver is not None and receiver.kind != UNKNOWN:
+        return call_method(frame, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
+    if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
+        callee.data.form = "immediate"
+    return call_value(frame, callee, made)
+
+
+def _attribute_callee(frame: Frame, node: ast.Attribute) -> tuple[Value, Value | None]:
+    """(what is called, the receiver when it may be a method of a value).
+
+    The receiver is evaluated once: twice is exponential on `.at[].set().at[]` chains.
+    """
+    base_node = node.value
+    if base_node.__class__ is ast.Name:
+        dotted = f"{base_node.id}.{node.attr}"  # type: ignore[attr-defined]
+        stored = frame.names.get(dotted)
+        if stored is not None:
+            return (frame.run.program.force(stored) if stored.kind == 19 else stored), None
+        if frame.watching and node.attr not in _HARMLESS_METHODS:
+            note_read(frame, base_node, base_node.id)  # type: ignore[attr-defined]
+        watching, frame.watching = frame.watching, False
+        base = evaluate(frame, base_node)
+        frame.watching = watching
+    else:
+        base = evaluate(frame, base_node)
+    found = attribute(frame, base, node)
+    if found.kind == UNKNOWN or found.kind == SHAPE:
+        return (UNKNOWN_VALUE if found.kind == SHAPE else found), base
+    return found, None
+
+
+def call_value(frame: Frame, callee: Value, call: Call) -> Value:
+    """What calling a value gives."""
+    kind = callee.kind
+    if kind == API:
+        return call_api(frame, callee.data, call)
+    if kind == FUNCTION:
+        keep(call)
+        return call_closure(frame, callee.data, call)
+    if kind == BOUNDARY:
+        from jaxlint.flow.boundary import call_boundary
+
+        return call_boundary(frame, callee, call)
+    if kind == PARTIAL:
+        partial: PartialApi = callee.data
+        merged = Call(
+            call.node,
+            [*partial.args, *call.positional],
+            {**partial.keywords, **call.keywords},
+            call.starred,
+            call.decorator,
+        )
+        return call_api(frame, partial.api, merged)
+    if kind == CLASS:
+        keep(call)
+        return instantiate(frame, callee.data, call)
+    if kind == INSTANCE:
+        method = callee.data.cls.lookup("__call__")
+        if method is not None:
+            return call_value(frame, bound_method(frame, method, callee, call.node), call)
+    if kind == FOREIGN:
+        return _call_foreign(frame, callee, call)
+    keep(call)
+    if frame.level and kind == UNKNOWN:
+        return UNKNOWN_VALUE
+    return UNKNOWN_VALUE
+
+
+def _call_foreign(frame: Frame, callee: Value, call: Call) -> Value:
+    """A schedule gives a float for a step; anything else is unknown."""
+    keep(call)
+    api = callee.data.api
+    if api.startswith("optax.") and ("schedule" in api or api.endswith("_decay")):
+        return TRACED_VALUE if frame.level >= JIT else DEVICE_VALUE
+    return UNKNOWN_VALUE
+
+
+def call_api(frame: Frame, dotted: str, call: Call) -> Value:
+    """A call of a library name."""
+    kind, last = category(dotted)
+    handler = API_CALLS.get(kind)
+    if handler is not None:
+        return handler(frame, dotted, last, call)
+    keep(call)
+    return UNKNOWN_VALUE
+
+
+def keep(call: Call) -> None:
+    """Boundaries handed to other code may be kept there."""
+    for value in call.positional:
+        keep_value(value)
+    for value in call.keywords.values():
+        keep_value(value)
+
+
+def keep_value(value: Value) -> None:
+    """This value may be kept by other code."""
+    if value.kind == BOUNDARY:
+        value.data.escapes = True
+    elif value.kind == TREE and value.data.__class__ is list:
+        for member in value.data:
+            if member.kind == BOUNDARY:
+                member.data.escapes = True
+
+
+def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None = None) -> Value:
+    """Enter a function of the project."""
+    level = frame.level if level is None else level
+    for transform in closure.transforms:
+        level = max(level, transform[0])
+    if level == EAGER:
+        return _call_eager(frame, closure, call)
+    positional, keywords = call.positional, call.keywords
+    if closure.transforms and frame.level < JIT:
+        positional, keywords = _mapped(closure, positional, keywords)
+    arguments = bind(closure, positional, keywords, frame)
+    result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
+    if not closure.transforms:
+        return result
+    return _through_transforms(frame, closure, result)
+
+
+def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
+    function = closure.function
+    if function.cached and hasattr(call.node, "lineno"):
+        noted = frame.run.cached_calls.setdefault(function, [])
+        noted.append((frame.place(call.node), call.values()))
+    known = any(_informative(v) for v in call.positional) or any(
+        _informative(v) for v in call.keywords.values()
+    )
+    if known:
+        arguments = bind(closure, call.positional, call.keywords, frame)
+    else:
+        arguments = {}
+        if closure.receiver is not None and function.is_method and function.params:
+            arguments[function.params[0]] = closure.receiver
+        if closure.bound or closure.bound_keywords:
+            arguments = bind(closure, call.positional, call.keywords, frame)
+    return frame.run.call(frame, closure, arguments, EAGER, call.node)
+
+
+def _informative(value: Value) -> bool:
+    """Worth an evaluation of its own."""
+    if value.kind == UNKNOWN:
+        return bool(value.tags)
+    return value.kind != CONSTANT
+
+
+def _mapped(
+    closure: Closure, positional: list[Value], keywords: dict[str, Value]
+) -> tuple[list[Value], dict[str, Value]]:
+    """Arguments as the transformed function sees them: tracers, but those that `in_axes` leaves alone."""
+    traceable = (DEVICE, HOST, UNKNOWN, TREE, SCALAR, PARAMETER)
+
+    def mapped(value: Value) -> Value:
+        if value.kind not in traceable:
+            return value
+        return UNKNOWN_VALUE if closure.axes_unknown else TRACED_PARAMETER
+
+    axes = closure.in_axes
+    offset = closure.offset
+    result = []
+    for position, value in enumerate(positional):
+        alone = axes is not None and position + offset < len(axes) and axes[position + offset] is None
+        result.append(UNKNOWN_VALUE if alone else mapped(value))
+    return result, {name: mapped(value) for name, value in keywords.items()}
+
+
+def _through_transforms(frame: Frame, closure: Closure, result: Value) -> Value:
+    names = [name for _, name in closure.transforms]
+    array = TRACED_VALUE if frame.level >= JIT else Value(TRACED_VALUE.kind) if frame.level else DEVICE_VALUE
+    loose = TRACED_PARAMETER if frame.level else DEVICE_VALUE
+    if "value_and_grad" in names:
+        first = result if result.kind == TREE and result.data else array
+        return tree([outside(first) if frame.level == EAGER else first, loose])
+    if frame.level == EAGER:
+        return outside(result)
+    return TRACED_PARAMETER if result.kind in (TREE, UNKNOWN, PARAMETER) else array
+
+
+def outside(value: Value | None) -> Value:
+    """What a traced function's result is to the eager caller."""
+    if value is None:
+        return UNKNOWN_VALUE
+    kind = value.kind
+    if kind in (TRACED_VALUE.kind, PARAMETER):
+        return (
+            Value(DEVICE, 0, value.tags, None, None, value.origin, value.size) if value.tags else DEVICE_VALUE
+        )
+    if kind == TREE:
+        if value.data.__class__ is list:
+            return Value(TREE, 0, value.tags, [outside(v) for v in value.data], None, value.origin)
+        if value.data.__class__ is dict:
+            return Value(
+                TREE, 0, value.tags, {k: outside(v) for k, v in value.data.items()}, None, value.origin
+            )
+        return collection(outside(value.element), value.origin)
+    if kind in (SCALAR, SHAPE) or (kind == CONSTANT and isinstance(value.data, (int, float))):
+        return DEVICE_VALUE
+    if kind in (INSTANCE, CONSTANT):
+        return value
+    return UNKNOWN_VALUE
+
+
+__all__ = ["PER_CALL_UNKNOWN", "call_api", "call_closure", "call_value", "keep_value", "outside"]

@@ -1,0 +1,138 @@
+"""From the logs of a run to its facts: every chain of calls from the root gives its proof state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from jaxlint.finding import Place
+from jaxlint.flow.boundary import PendingJit, PendingUse
+from jaxlint.flow.caching import PendingFill
+from jaxlint.flow.configuration import DeviceUse
+from jaxlint.flow.definitions import PendingCache
+from jaxlint.flow.facts import ConfigChange, Fact, FreshControlBody, JitCall, Proof, Step
+from jaxlint.flow.objects import Function
+from jaxlint.flow.run import Called, Evaluation, Run
+from jaxlint.flow.stack_use import PendingScan
+from jaxlint.jax_api.transforms import EAGER
+
+Pending = (PendingJit, PendingUse, PendingFill, PendingCache, PendingScan)
+_CHAIN = 6
+
+
+class Root:
+    """Where a walk starts: the module's top level or one of its functions, with what is known of its callers."""
+
+    __slots__ = ("at_import", "eager", "evaluation", "repeated", "traced")
+
+    def __init__(
+        self, evaluation: Evaluation, eager: bool, repeated: Place | None, at_import: bool, traced: bool
+    ) -> None:
+        self.evaluation = evaluation
+        self.eager = eager
+        self.repeated = repeated
+        self.at_import = at_import
+        self.traced = traced
+
+
+class Collector:
+    """Walks the logs of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.facts: list[Fact] = []
+        self.device_uses: list[DeviceUse] = []
+        self._made: dict[int, Fact] = {}
+        self._keep: list[Any] = []
+
+    def collect(self, roots: list[Root]) -> None:
+        seen: set[tuple[Evaluation, bool, bool, bool]] = set()
+        for root in roots:
+            self._walk(root.evaluation, root, (), root.repeated, seen)
+
+    def _walk(
+        self,
+        evaluation: Evaluation,
+        root: Root,
+        chain: tuple[Step, ...],
+        repeated: Place | None,
+        seen: set[tuple[Evaluation, bool, bool, bool]],
+    ) -> None:
+        key = (evaluation, root.eager, repeated is not None, root.at_import)
+        if key in seen:
+            return
+        seen.add(key)
+        if root.at_import and evaluation.device is not None and chain:
+            self._note_device(evaluation.device, chain)
+        for item in evaluation.log:
+            if isinstance(item, Called):
+                self._enter(item, root, chain, repeated, seen)
+            elif isinstance(item, DeviceUse):
+                self.device_uses.append(item)
+            elif isinstance(item, Fact) or isinstance(item, Pending):
+                self._emit(self._fact(item), root, chain, repeated)
+
+    def _enter(
+        self,
+        item: Called,
+        root: Root,
+        chain: tuple[Step, ...],
+        repeated: Place | None,
+        seen: set[tuple[Evaluation, bool, bool, bool]],
+    ) -> None:
+        if not hasattr(item.node, "lineno"):
+            return
+        place = item.module.place(item.node)
+        function = item.evaluation.function
+        step = Step(place, function.qualname if function is not None else "", item.in_loop)
+        inner_repeated = repeated or (place if item.in_loop else None)
+        if function is not None and function.cached:
+            inner_repeated = None
+        self._walk(item.evaluation, root, (*chain, step)[-_CHAIN:], inner_repeated, seen)
+
+    def _fact(self, item: Any) -> Fact:
+        if isinstance(item, Fact):
+            return item
+        known = self._made.get(id(item))
+        if known is None:
+            known = self._made[id(item)] = item.fact()
+            self._keep.append(item)
+        return known
+
+    def _emit(self, fact: Fact, root: Root, chain: tuple[Step, ...], repeated: Place | None) -> None:
+        eager_fact = fact.proof.level == "eager"
+        if eager_fact and root.traced and isinstance(fact, (JitCall, FreshControlBody)):
+            return  # the function is also traced, and nothing proves that it runs outside a trace
+        proof = replace(fact.proof, eager=root.eager and eager_fact, repeated=repeated, chain=chain)
+        if isinstance(fact, ConfigChange) and root.at_import and chain:
+            fact = replace(fact, at_import=True)
+        self.facts.append(replace(fact, proof=proof))
+
+    def _note_device(self, use: DeviceUse, chain: tuple[Step, ...]) -> None:
+        moved = DeviceUse.__new__(DeviceUse)
+        moved.place, moved.module, moved.node = chain[0].place, use.module, use.node
+        moved.api, moved.where = use.api, "call"
+        moved.proof = Proof("eager", chain=chain)
+        self.device_uses.append(moved)
+
+
+def in_traced(function: Function | None, traced: set[Function]) -> bool:
+    """Whether a function, or one around it, is traced in this run."""
+    while function is not None:
+        if function in traced:
+            return True
+        function = function.parent
+    return False
+
+
+def unique(facts: list[Fact]) -> Iterator[Fact]:
+    """The facts without exact repetitions, in source order."""
+    seen: set[Fact] = set()
+    for fact in facts:
+        if fact not in seen:
+            seen.add(fact)
+            yield fact
+
+
+__all__ = ["EAGER", "Collector", "Root", "in_traced", "unique"]

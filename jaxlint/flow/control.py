@@ -1,0 +1,178 @@
+"""Structured control flow: its bodies are traced, eagerly or not; what becomes of a scan's stack."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.facts import FreshControlBody
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import Closure
+from jaxlint.flow.operand import closure_word
+from jaxlint.flow.run import bind, freshness
+from jaxlint.flow.stack_use import PendingScan
+from jaxlint.flow.values import (
+    CONSTANT,
+    DEVICE_VALUE,
+    FRESH,
+    FUNCTION,
+    INSTANCE,
+    NONE,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    TREE,
+    UNKNOWN_VALUE,
+    Value,
+    collection,
+    tree,
+)
+from jaxlint.jax_api.transforms import CALLABLE_KEYWORDS, CONTROL_FLOW, EAGER, JIT
+
+
+@api_call("control")
+def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if call.decorator:
+        return UNKNOWN_VALUE
+    from jaxlint.flow.configuration import device_use
+
+    bodies = _bodies(dotted, call)
+    result: Value | None = None
+    body: Closure | None = None
+    for value in bodies:
+        closure = _closure(frame, value, call)
+        if closure is None:
+            continue
+        traced = _trace_body(frame, closure, last, call)
+        if body is None or last not in ("while_loop",):
+            result, body = traced, closure
+    if frame.level == EAGER:
+        device_use(frame, call.node, dotted)
+        _note_fresh(frame, dotted, last, bodies, call)
+    return _result(frame, dotted, last, call, result, body)
+
+
+def _bodies(dotted: str, call: Call) -> list[Value]:
+    found = [call.positional[i] for i in CONTROL_FLOW[dotted] if i < len(call.positional)]
+    found += [value for word, value in call.keywords.items() if word in CALLABLE_KEYWORDS]
+    flat: list[Value] = []
+    for value in found:
+        if value.kind == TREE and value.data.__class__ is list:
+            flat += value.data
+        else:
+            flat.append(value)
+    return flat
+
+
+def _closure(frame: Frame, value: Value, call: Call) -> Closure | None:
+    if value.kind == FUNCTION:
+        closure: Closure = value.data
+        return closure
+    if value.kind == INSTANCE:
+        method = value.data.cls.lookup("__call__")
+        if method is not None:
+            made = Closure(
+                method, method.cls.scope if method.cls else None, value.data.home, value.data.loop, call.node
+            )
+            made.receiver = value
+            made.via = "instance"
+            return made
+    return None
+
+
+def _trace_body(frame: Frame, closure: Closure, last: str, call: Call) -> Value:
+    function = closure.function
+    arguments = bind(closure, [], {}, frame)
+    bound = set(closure.bound_keywords) | set(function.params[: closure.offset + len(closure.bound)])
+    arguments = {name: value for name, value in arguments.items() if name in bound}
+    free = [name for name in function.params if name not in bound]
+    for name in free:
+        if name not in function.defaults:
+            arguments[name] = TRACED_PARAMETER
+    if last == "scan" and len(free) > 1:
+        xs = call.argument(2, "xs")
+        if xs is None or (xs.kind == CONSTANT and xs.data is None):
+            arguments[free[1]] = NONE
+    if last == "fori_loop" and free:
+        arguments[free[0]] = TRACED_VALUE
+    _carry(arguments, free, last, call)
+    where = frame.place(call.node) if hasattr(call.node, "lineno") else None
+    return frame.run.call(frame, closure, arguments, JIT, call.node, where)
+
+
+def _carry(arguments: dict[str, Value], free: list[str], last: str, call: Call) -> None:
+    """The carry has the structure of its initial value."""
+    from jaxlint.flow.boundary import as_traced
+
+    position = {"scan": 1, "while_loop": 2, "fori_loop": 3}.get(last)
+    if position is None or not free:
+        return
+    init = call.argument(position, "init", "init_val")
+    if init is None:
+        return
+    name = free[1] if last == "fori_loop" and len(free) > 1 else free[0]
+    arguments[name] = as_traced(init, "jax")
+
+
+def _note_fresh(frame: Frame, dotted: str, last: str, bodies: list[Value], call: Call) -> None:
+    if frame.quiet:
+        return
+    why = ""
+    for value in bodies:
+        if value.kind == FUNCTION and freshness(frame, value.data):
+            why = closure_word(value.data)
+        elif value.kind == INSTANCE and freshness(frame, value.data) and value.data.cls.hashing == "identity":
+            why = "instance"
+        elif value.tags & FRESH:
+            why = value.origin.word if value.origin is not None else "partial"
+        if why:
+            break
+    if not why and dotted in ("jax.lax.map", "flax.nnx.cond"):
+        why = last
+    if why:
+        loop = frame.place(frame.loops[-1].node) if frame.loops else None
+        frame.record(
+            FreshControlBody(
+                frame.place(call.node), frame.symbol, frame.proof(), api=dotted, why=why, loop=loop
+            )
+        )
+
+
+def _result(
+    frame: Frame, dotted: str, last: str, call: Call, result: Value | None, body: Closure | None
+) -> Value:
+    array = TRACED_PARAMETER if frame.level else DEVICE_VALUE
+    if last == "scan":
+        pair = (
+            result is not None
+            and result.kind == TREE
+            and result.data.__class__ is list
+            and len(result.data) == 2
+        )
+        nothing = (
+            pair and result is not None and result.data[1].kind == CONSTANT and result.data[1].data is None
+        )
+        if (not frame.quiet and isinstance(call.node, ast.Call) and frame.function is not None) or (not frame.quiet and isinstance(call.node, ast.Call)):
+            frame.log.append(PendingScan(frame, dotted, call, body, bool(nothing)))
+        carry = call.argument(1, "init")
+        if carry is not None and carry.kind == TREE and frame.level == EAGER:
+            return tree([_like(carry), NONE if nothing else array])
+        return tree([array, NONE if nothing else array])
+    if last == "map" and dotted == "jax.lax.map" and not frame.quiet and isinstance(call.node, ast.Call):
+        frame.log.append(PendingScan(frame, dotted, call, body, False))
+    if (
+        frame.level
+        and result is not None
+        and result.kind == TREE
+        and last in ("cond", "switch", "while_loop", "fori_loop")
+    ):
+        return result
+    return array
+
+
+def _like(carry: Value) -> Value:
+    if carry.kind == TREE:
+        if carry.data.__class__ is list:
+            return tree([_like(v) for v in carry.data])
+        if carry.data.__class__ is dict:
+            return tree({k: _like(v) for k, v in carry.data.items()})
+        return collection(DEVICE_VALUE)
+    return DEVICE_VALUE

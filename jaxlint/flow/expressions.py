@@ -1,0 +1,256 @@
+"""Names, constants, containers and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow import traced
+from jaxlint.flow.assignment import assign
+from jaxlint.flow.attributes import attribute
+from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.iteration import element_of, is_literal_display, iterated
+from jaxlint.flow.objects import Closure, Function, Read
+from jaxlint.flow.program import api
+from jaxlint.flow.values import (
+    BOUNDARY,
+    CONSTANT,
+    DEVICE,
+    FOREIGN,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    LAZY,
+    SCALAR,
+    TEXT,
+    TEXT_VALUE,
+    TRACED,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    join,
+    tree,
+)
+from jaxlint.flow.watching import note_read
+
+_BUILTINS = {
+    name: api(f"builtins.{name}")
+    for name in ["range", "len", "int", "float", "bool", "str", "min", "max", "sum", "abs", "round", "enumerate", "zip", "list", "tuple", "dict", "set", "frozenset", "sorted", "reversed", "isinstance", "print", "getattr", "setattr", "hasattr", "any", "all", "type", "map", "filter", "callable", "next", "iter", "divmod", "pow", "complex", "property", "staticmethod", "classmethod", "super", "open", "repr", "format", "id", "hash", "object", "vars", "input", "slice"]
+}
+# What a change of an outer name can matter for.
+_MUTABLE = frozenset((CONSTANT, SCALAR, HOST, DEVICE, TREE, INSTANCE, UNKNOWN, FOREIGN))
+
+
+@expression(ast.Name)
+def name(frame: Frame, node: ast.Name) -> Value:
+    identifier = node.id
+    value = frame.names.get(identifier)
+    if value is None:
+        value = _outer_name(frame, node)
+    elif frame.watching:
+        note_read(frame, node, identifier)
+    if value.kind == LAZY:
+        value = frame.run.program.force(value)
+    return value
+
+
+def _outer_name(frame: Frame, node: ast.Name) -> Value:
+    scope = frame.outer
+    while scope is not None:
+        value = scope.names.get(node.id)
+        if value is not None:
+            if frame.reads is not None and value.kind in _MUTABLE:
+                key = ("closure", id(scope.names), node.id)
+                frame.reads.setdefault(key, Read(frame.module, node, "closure"))
+            return value
+        scope = scope.up
+    value = (frame.module.names or {}).get(node.id)
+    if value is None:
+        return _BUILTINS.get(node.id, UNKNOWN_VALUE)
+    if frame.reads is not None and value.kind in _MUTABLE:
+        key = ("global", frame.module.path, node.id)
+        frame.reads.setdefault(key, Read(frame.module, node, "global"))
+    return value
+
+
+@expression(ast.Constant)
+def constant(frame: Frame, node: ast.Constant) -> Value:
+    return Value(CONSTANT, data=node.value)
+
+
+@expression(ast.Attribute)
+def attribute_of(frame: Frame, node: ast.Attribute) -> Value:
+    base = node.value
+    if base.__class__ is ast.Name:
+        dotted = f"{base.id}.{node.attr}"  # type: ignore[attr-defined]
+        value = frame.names.get(dotted)
+        if value is not None:
+            if frame.watching:
+                note_read(frame, node, dotted)
+            evaluate_quietly(frame, base)
+            return frame.run.program.force(value) if value.kind == LAZY else value
+        if frame.watching and node.attr in traced.STATIC_ATTRIBUTES:
+            return attribute(frame, frame.names.get(base.id, UNKNOWN_VALUE), node)  # type: ignore[attr-defined]
+    return attribute(frame, evaluate(frame, base), node)
+
+
+def evaluate_quietly(frame: Frame, node: ast.expr) -> None:
+    """Evaluate a base for what it reads: `cfg.scale` reads `cfg` too."""
+    if frame.reads is not None:
+        evaluate(frame, node)
+
+
+@expression(ast.Tuple, ast.List)
+def sequence(frame: Frame, node: ast.Tuple | ast.List) -> Value:
+    members: list[Value] = []
+    starred = False
+    for item in node.elts:
+        if item.__class__ is ast.Starred:
+            inner = evaluate(frame, item.value)  # type: ignore[attr-defined]
+            if inner.kind == TREE and inner.data.__class__ is list:
+                members += inner.data
+            else:
+                starred = True
+                members.append(element_of(inner))
+        else:
+            members.append(evaluate(frame, item))
+    escape_all(members)
+    word = "list" if node.__class__ is ast.List else "tuple"
+    origin = Origin(frame.module, node, word)
+    if starred:
+        joined = members[0]
+        for member in members[1:]:
+            joined = join(joined, member)
+        return collection(joined, origin)
+    return tree(members, origin)
+
+
+@expression(ast.Set)
+def set_display(frame: Frame, node: ast.Set) -> Value:
+    members = [evaluate(frame, item) for item in node.elts]
+    escape_all(members)
+    return tree(members, Origin(frame.module, node, "set"))
+
+
+@expression(ast.Dict)
+def dictionary(frame: Frame, node: ast.Dict) -> Value:
+    members: dict[object, Value] = {}
+    known = True
+    for key, item in zip(node.keys, node.values, strict=True):
+        value = evaluate(frame, item)
+        if key is None:
+            if value.kind == TREE and value.data.__class__ is dict:
+                members.update(value.data)
+            else:
+                known = False
+            continue
+        key_value = evaluate(frame, key)
+        escape_all([value])
+        if key_value.kind == CONSTANT and isinstance(key_value.data, (str, int)):
+            members[key_value.data] = value
+        else:
+            known = False
+            members[object()] = value
+    origin = Origin(frame.module, node, "dict")
+    if known:
+        return tree(members, origin)
+    joined: Value | None = None
+    for value in members.values():
+        joined = value if joined is None else join(joined, value)
+    return collection(joined if node.keys and None not in node.keys else UNKNOWN_VALUE, origin)
+
+
+def escape_all(values: list[Value]) -> None:
+    """Boundaries put into containers are kept there."""
+    for value in values:
+        if value.kind == BOUNDARY:
+            value.data.escapes = True
+
+
+@expression(ast.Lambda)
+def lambda_(frame: Frame, node: ast.Lambda) -> Value:
+    function = frame.module.functions.get(node)
+    if function is None:
+        function = Function(node, "<lambda>", frame.module, None, frame.function)
+        frame.module.functions[node] = function
+    closure = Closure(function, frame.scope(), frame.evaluation, frame.loop, node)
+    return Value(FUNCTION, data=closure)
+
+
+@expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    names = frame.names
+    frame.names = dict(names)
+    literal = is_literal_display(node.generators[0].iter)
+    deeper = 0
+    for generator in node.generators:
+        iterable = evaluate(frame, generator.iter)
+        traced.iterate(frame, generator.iter, iterable)
+        if not literal:
+            frame.loop += 1
+            deeper += 1
+        assign(frame, generator.target, iterated(frame, iterable, generator.iter, generator))
+        for test in generator.ifs:
+            traced.truth(frame, test, evaluate(frame, test), "if")
+    frame.literal_loops += literal
+    exact = literal and isinstance(node, ast.ListComp) and len(node.generators) == 1
+    if isinstance(node, ast.DictComp):
+        evaluate(frame, node.key)
+        value = evaluate(frame, node.value)
+    else:
+        value = evaluate(frame, node.elt)
+    frame.literal_loops -= literal
+    frame.loop -= deeper
+    frame.names = names
+    escape_all([value])
+    word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
+    result = collection(value, Origin(frame.module, node, word))
+    if exact and value.kind in (DEVICE, HOST, TRACED):
+        result.size = value.size
+    return result
+
+
+@expression(ast.NamedExpr)
+def named(frame: Frame, node: ast.NamedExpr) -> Value:
+    value = evaluate(frame, node.value)
+    assign(frame, node.target, value)
+    return value
+
+
+@expression(ast.JoinedStr)
+def formatted(frame: Frame, node: ast.JoinedStr) -> Value:
+    varies = 0
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = evaluate(frame, part.value)
+            varies = max(varies, value.varies)
+            if part.format_spec is not None:
+                traced.demand(frame, part.value, value, "format")
+    return (
+        Value(UNKNOWN, varies, TEXT, None, None, Origin(frame.module, node, "string"))
+        if varies
+        else TEXT_VALUE
+    )
+
+
+@expression(ast.Await, ast.Starred)
+def inner(frame: Frame, node: ast.Await | ast.Starred) -> Value:
+    return evaluate(frame, node.value)
+
+
+@expression(ast.Yield)
+def yield_(frame: Frame, node: ast.Yield) -> Value:
+    if node.value is not None:
+        value = evaluate(frame, node.value)
+        escape_all([value])
+        frame.yielded = value if frame.yielded is None else join(frame.yielded, value)
+    return UNKNOWN_VALUE
+
+
+@expression(ast.YieldFrom)
+def yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
+    value = element_of(evaluate(frame, node.value))
+    frame.yielded = value if frame.yielded is None else join(frame.yielded, value)
+    return UNKNOWN_VALUE

@@ -1,0 +1,218 @@
+"""One function being interpreted, and the dispatch over syntax nodes.
+
+Transfer functions live in modules of their own and register here by node type or API category:
+
+    @expression(ast.Name)
+    def name(frame: Frame, node: ast.Name) -> Value: ...
+
+    @statement(ast.Return)
+    def return_(frame: Frame, node: ast.Return) -> bool: ...      # True: control does not go on
+
+    @api_call("jnp")
+    def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value: ...
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jaxlint.finding import Place
+from jaxlint.flow.facts import Fact, Guard, Proof
+from jaxlint.flow.objects import ClassInfo, Function, Read, Scope
+from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
+from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES
+
+if TYPE_CHECKING:
+    from jaxlint.flow.run import Evaluation, Run
+
+
+class Call:
+    """A call being evaluated: its node and the values of its arguments."""
+
+    __slots__ = ("decorator", "keywords", "node", "positional", "starred")
+
+    def __init__(
+        self,
+        node: ast.AST,
+        positional: list[Value],
+        keywords: dict[str, Value],
+        starred: bool = False,
+        decorator: bool = False,
+    ) -> None:
+        self.node = node
+        self.positional = positional
+        self.keywords = keywords
+        self.starred = starred
+        self.decorator = decorator
+
+    def argument(self, position: int, *names: str) -> Value | None:
+        """The value at a position or under a keyword."""
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name]
+        return self.positional[position] if position < len(self.positional) else None
+
+    def values(self) -> list[Value]:
+        """All argument values."""
+        return [*self.positional, *self.keywords.values()] if self.keywords else self.positional
+
+    def argument_node(self, position: int, *names: str) -> ast.expr | None:
+        """The syntax of an argument, if the call stands in the source as such."""
+        if not isinstance(self.node, ast.Call):
+            return None
+        for keyword in self.node.keywords:
+            if keyword.arg in names:
+                return keyword.value
+        return self.node.args[position] if position < len(self.node.args) else None
+
+
+ExpressionHandler = Callable[["Frame", Any], Value]
+StatementHandler = Callable[["Frame", Any], bool | None]
+ApiHandler = Callable[["Frame", str, str, Call], Value]
+
+EXPRESSIONS: dict[type, ExpressionHandler] = {}
+STATEMENTS: dict[type, StatementHandler] = {}
+API_CALLS: dict[str, ApiHandler] = {}
+
+E = TypeVar("E", bound=ExpressionHandler)
+S = TypeVar("S", bound=StatementHandler)
+A = TypeVar("A", bound=ApiHandler)
+
+
+def expression(*types: type[ast.expr]) -> Callable[[E], E]:
+    """Register the evaluation of expression nodes."""
+
+    def register(handler: E) -> E:
+        EXPRESSIONS.update(dict.fromkeys(types, handler))
+        return handler
+
+    return register
+
+
+def statement(*types: type[ast.stmt]) -> Callable[[S], S]:
+    """Register the execution of statement nodes."""
+
+    def register(handler: S) -> S:
+        STATEMENTS.update(dict.fromkeys(types, handler))
+        return handler
+
+    return register
+
+
+def api_call(*categories: str) -> Callable[[A], A]:
+    """Register the meaning of calls of a category of library names."""
+
+    def register(handler: A) -> A:
+        API_CALLS.update(dict.fromkeys(categories, handler))
+        return handler
+
+    return register
+
+
+class Loop:
+    """A loop being executed: the environments at its breaks and continues."""
+
+    __slots__ = ("broken", "continued", "node")
+
+    def __init__(self, node: ast.AST) -> None:
+        self.node = node
+        self.broken: dict[str, Value] | None = None
+        self.continued: dict[str, Value] | None = None
+
+
+class Frame:
+    """The state of one interpretation of a function body (or a module's top level).
+
+    `level` is the trace level; `loop` counts the run-time loops around the current statement; `quiet` is set
+    while a loop's first pass rehearses; `targets` are the names the current statement assigns from its call.
+    """
+
+    __slots__ = (
+        "aliases", "answered", "cls", "defining", "depth", "dotted", "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops", "log", "lookups", "loop", "loops",
+        "module", "names", "outer", "quiet", "reads", "result", "run", "statement", "targets", "traced_by",
+        "watching", "yielded",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        run: Run,
+        module: LoadedModule,
+        evaluation: Evaluation,
+        function: Function | None,
+        level: int,
+        depth: int,
+        outer: Scope | None,
+    ) -> None:
+        self.run = run
+        self.module = module
+        self.evaluation = evaluation
+        self.function = function
+        self.cls = function.cls if function is not None else None
+        self.level = level
+        self.depth = depth
+        self.outer = outer
+        self.names: dict[str, Value] = {}
+        self.log: list[Any] = evaluation.log
+        self.loop = 0
+        self.loops: list[Loop] = []
+        self.literal_loops = 0
+        self.quiet = 0
+        self.guard = 0
+        self.targets: tuple[str, ...] = ()
+        self.statement: ast.stmt | None = None
+        self.result: Value | None = None
+        self.yielded: Value | None = None
+        self.reads: dict[Any, Read] | None = None
+        self.traced_by: Place | None = None
+        self.watching = False
+        self.filling = 0  # inside how many tests that something is not there yet
+        self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
+        self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`
+        self.dotted = False  # some name of the environment has a dot
+        self.globals: set[str] = set()
+        self.defining: ClassInfo | None = None  # the class whose body is being executed
+        self.in_default = False  # a default argument is being evaluated
+        self.aliases: dict[str, str] = {}
+
+    def place(self, node: ast.AST) -> Place:
+        return self.module.place(node)
+
+    @property
+    def symbol(self) -> str:
+        return self.function.qualname if self.function is not None else ""
+
+    def proof(self) -> Proof:
+        """The proof state here; eagerness and repetition are added when the run's facts are collected."""
+        return Proof(LEVEL_NAMES[self.level], why_traced=self.traced_by, guard=Guard(self.guard))
+
+    def record(self, fact: Fact) -> None:
+        """Leave a fact."""
+        self.log.append(fact)
+
+    def scope(self) -> Scope | None:
+        """The names a nested function sees; None at module level."""
+        if self.function is None and self.outer is None:
+            return None
+        return Scope(self.names, self.outer)
+
+    @property
+    def eager(self) -> bool:
+        return self.level == EAGER
+
+
+def evaluate(frame: Frame, node: ast.AST) -> Value:
+    """The abstract value of an expression."""
+    handler = EXPRESSIONS.get(node.__class__)
+    return handler(frame, node) if handler is not None else UNKNOWN_VALUE
+
+
+def execute(frame: Frame, body: list[ast.stmt]) -> bool:
+    """Run statements; True when control does not reach their end."""
+    for node in body:
+        handler = STATEMENTS.get(node.__class__)
+        if handler is not None and handler(frame, node):
+            return True
+    return False

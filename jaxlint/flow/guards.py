@@ -1,0 +1,71 @@
+"""Tests and handlers that stand between a fact and certainty."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.facts import Guard
+from jaxlint.flow.frame import Frame
+from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
+
+TRY = int(Guard.TRY)
+NONE_BRANCH = int(Guard.NONE_BRANCH)
+SHAPE_BRANCH = int(Guard.SHAPE_BRANCH)
+
+_TRACER_ERRORS = frozenset(
+    ["TypeError", "Exception", "BaseException", "ConcretizationTypeError", "TracerBoolConversionError", "TracerArrayConversionError", "TracerIntegerConversionError", "NonConcreteBooleanIndexError", "JAXTypeError", "JAXIndexError"]
+)
+_TYPE_TESTS = frozenset(["isinstance", "hasattr", "callable", "issubclass", "is_traced", "is_concrete"])
+
+
+def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
+    """What the branch taken when `test` is `outcome` assumes: that a parameter is None, or a fact about a type
+    or a shape. Such a branch may never run under a trace."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return guard_of(frame, test.operand, not outcome)
+    if isinstance(test, ast.BoolOp):
+        guard = 0
+        for item in test.values:
+            guard |= guard_of(frame, item, outcome)
+        return guard
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        right = test.comparators[0]
+        if isinstance(right, ast.Constant) and right.value is None and _is_parameter(frame, test.left):
+            is_none = isinstance(test.ops[0], (ast.Is, ast.Eq)) == outcome
+            return NONE_BRANCH if is_none else 0
+        return 0
+    if isinstance(test, ast.Call):
+        callee = test.func
+        name = (
+            callee.id
+            if isinstance(callee, ast.Name)
+            else callee.attr
+            if isinstance(callee, ast.Attribute)
+            else ""
+        )
+        if name in _TYPE_TESTS:
+            return SHAPE_BRANCH
+    return 0
+
+
+def _is_parameter(frame: Frame, node: ast.expr) -> bool:
+    function = frame.function
+    if function is None or not isinstance(node, ast.Name):
+        return False
+    return node.id in function.index or node.id in function.keyword_only
+
+
+def takes_tracer_errors(handlers: list[ast.ExceptHandler]) -> bool:
+    """Whether a try would swallow what JAX raises for a tracer."""
+    return any(h.type is None or not _TRACER_ERRORS.isdisjoint(_names(h.type)) for h in handlers)
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {
+        n.id if isinstance(n, ast.Name) else n.attr
+        for n in ast.walk(node)
+        if isinstance(n, (ast.Name, ast.Attribute))
+    }
+
+
+__all__ = ["NONE_BRANCH", "SHAPE_BRANCH", "STATIC_ATTRIBUTES", "TRY", "guard_of", "takes_tracer_errors"]

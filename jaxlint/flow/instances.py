@@ -1,0 +1,164 @@
+"""Objects of the project's classes: made, updated, and used through methods their libraries give them."""
+
+from __future__ import annotations
+
+from jaxlint.flow.facts import Instantiation
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import ClassInfo, Closure, Instance, Origin
+from jaxlint.flow.run import bind, default_value
+from jaxlint.flow.values import (
+    CONCRETE,
+    CONSTANT,
+    FOREIGN,
+    FRESH,
+    INSTANCE,
+    PARAMETER,
+    PER_ITERATION,
+    SCALAR,
+    TRACED_PARAMETER,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Value,
+    join,
+    parts,
+)
+from jaxlint.jax_api.transforms import EAGER
+
+# Constructors that only store their annotated fields.
+_GENERATED_INIT = frozenset({"equinox", "linen", "struct", "namedtuple", "pytree"})
+_LINEN_METHODS = frozenset({"apply", "init", "init_with_output", "bind", "tabulate"})
+
+
+def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
+    """`Cls(…)`: a new instance with the fields its constructor gives it."""
+    if cls.family == "enum":
+        return Value(SCALAR, 0, 0, None, None, Origin(frame.module, call.node, "enum"))
+    thing = Instance(cls, frame.evaluation, frame.loop, call.node)
+    value = Value(INSTANCE, 0, 0, thing)
+    init = cls.lookup("__init__")
+    if init is not None:
+        closure = Closure(init, init.cls.scope if init.cls else None, None, 0, call.node)
+        closure.receiver = value
+        if frame.level == EAGER or not cls.is_pytree_module:
+            frame.run.call(
+                frame, closure, bind(closure, call.positional, call.keywords, frame), frame.level, call.node
+            )
+    elif cls.dataclass or cls.family in _GENERATED_INIT:
+        _store_fields(frame, thing, call)
+    post = cls.lookup("__post_init__")
+    if post is not None and init is None:
+        closure = Closure(post, post.cls.scope if post.cls else None, None, 0, call.node)
+        closure.receiver = value
+        frame.run.call(frame, closure, bind(closure, [], {}, frame), frame.level, call.node)
+    value.varies = max([v.varies for v in parts(value)], default=0)
+    if not frame.quiet and hasattr(call.node, "lineno"):
+        frame.record(
+            Instantiation(
+                frame.place(call.node),
+                frame.symbol,
+                frame.proof(),
+                class_place=cls.module.header(cls.node),
+                class_name=cls.qualname,
+                in_loop=frame.loop > 0,
+                holds_arrays=holds_arrays(value),
+            )
+        )
+    return value
+
+
+def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
+    names = thing.cls.all_fields()
+    for name, value in zip(names, call.positional, strict=False):
+        thing.fields[name] = value
+    for name, value in call.keywords.items():
+        if name in names:
+            thing.fields[name] = value
+    for name in names:
+        if name not in thing.fields:
+            default = thing.cls.attribute(name)
+            if default is not None and default.kind == CONSTANT:
+                thing.fields[name] = default
+
+
+def holds_arrays(value: Value, depth: int = 0) -> bool:
+    """Whether an array is among the fields, proven."""
+    for member in parts(value):
+        if member.kind in CONCRETE:
+            return True
+        if member.kind in (TREE, INSTANCE) and depth < 3 and holds_arrays(member, depth + 1):
+            return True
+        if member.kind == FOREIGN and member.data.api.startswith(("equinox.nn.", "flax.nnx.")):
+            return True
+    return False
+
+
+def generic_instance(cls: ClassInfo) -> Value:
+    """`self` in a method that nobody in view calls: an instance with what all methods store on it."""
+    if cls.generic is None:
+        cls.generic = Value(INSTANCE, 0, 0, Instance(cls, None, 0, cls.node))
+    return cls.generic
+
+
+def library_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
+    """A method that an instance has from its library's base class."""
+    cls: ClassInfo = receiver.data if receiver.kind != INSTANCE else receiver.data.cls
+    if name in ("replace", "_replace") and receiver.kind == INSTANCE:
+        return replaced(frame, receiver, call)
+    if cls.family == "linen" and name in _LINEN_METHODS:
+        return TRACED_PARAMETER if frame.level else Value(UNKNOWN)
+    return UNKNOWN_VALUE
+
+
+def replaced(frame: Frame, base: Value, call: Call) -> Value:
+    """`replace(obj, field=…)`: a new instance with some fields changed."""
+    if base.kind != INSTANCE:
+        return base if base.kind == PARAMETER else UNKNOWN_VALUE
+    thing = Instance(base.data.cls, frame.evaluation, frame.loop, call.node)
+    thing.fields = dict(base.data.fields)
+    for name, value in call.keywords.items():
+        thing.fields[name] = (
+            value if value.origin is not None else value.but(origin=Origin(frame.module, call.node, "field"))
+        )
+    return Value(INSTANCE, max([v.varies for v in thing.fields.values()], default=0), base.tags, thing)
+
+
+@api_call("replace")
+def dataclasses_replace(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    base = call.argument(0, "obj")
+    return replaced(frame, base, call) if base is not None else UNKNOWN_VALUE
+
+
+@api_call("tree_at")
+def tree_at(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eqx.tree_at(lambda m: m.step, model, value)`: the named field of the result is the new value."""
+    import ast
+
+    base = call.argument(1, "pytree")
+    new = call.argument(2, "replace")
+    where = call.argument_node(0, "where")
+    if base is None or base.kind != INSTANCE:
+        return base if base is not None else UNKNOWN_VALUE
+    thing = Instance(base.data.cls, frame.evaluation, frame.loop, call.node)
+    thing.fields = dict(base.data.fields)
+    if (
+        isinstance(where, ast.Lambda)
+        and isinstance(where.body, ast.Attribute)
+        and isinstance(where.body.value, ast.Name)
+    ):
+        value = new if new is not None else UNKNOWN_VALUE
+        thing.fields[where.body.attr] = (
+            value if value.origin else value.but(origin=Origin(frame.module, call.node, "field"))
+        )
+    return Value(INSTANCE, max([v.varies for v in thing.fields.values()], default=0), base.tags, thing)
+
+
+def merge_generic(cls: ClassInfo, fields: dict[str, Value]) -> None:
+    """What one evaluation stored on an instance holds for the generic one too."""
+    generic: Instance = generic_instance(cls).data
+    for name, value in fields.items():
+        known = generic.fields.get(name)
+        generic.fields[name] = value if known is None else join(known, value)
+
+
+__all__ = ["FRESH", "PER_ITERATION", "default_value", "generic_instance", "holds_arrays", "instantiate"]

@@ -1,0 +1,84 @@
+"""What a loop variable is, given what it runs over."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.values import (
+    ARRAYS,
+    BOOLEAN_MASK,
+    BOUNDED,
+    CONSTANT,
+    DATA_SHAPE,
+    HOST,
+    PARAMETER,
+    PER_ITERATION,
+    RAGGED,
+    SCALAR,
+    SHAPE,
+    SHAPE_VALUE,
+    TEXT,
+    TRACED_PARAMETER,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    is_number,
+    join_all,
+    parts,
+)
+
+LITERAL_DISPLAY = 8  # a display of at most so many members is a bounded set, not a loop
+
+
+def is_literal_display(node: ast.expr) -> bool:
+    """A tuple, list or set display of few members."""
+    return isinstance(node, (ast.Tuple, ast.List, ast.Set)) and len(node.elts) <= LITERAL_DISPLAY
+
+
+def element_of(value: Value) -> Value:
+    """One member of a container or a slice of an array, whichever."""
+    kind = value.kind
+    if kind == PARAMETER:
+        return TRACED_PARAMETER
+    if kind in ARRAYS:
+        return Value(kind, 0, value.tags & (BOOLEAN_MASK | DATA_SHAPE), None, None, value.origin, value.size)
+    if kind == TREE:
+        if value.element is not None:
+            return value.element
+        members = parts(value)
+        return (join_all(members) if members else None) or UNKNOWN_VALUE
+    if kind == SHAPE:
+        return SHAPE_VALUE
+    return UNKNOWN_VALUE
+
+
+def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> Value:
+    """The loop variable: an element that changes with each iteration."""
+    element = element_of(iterable)
+    bounded = iterable.data.__class__ is list and len(iterable.data) <= LITERAL_DISPLAY
+    origin = element.origin or Origin(frame.module, source, "list element")
+    return _each(frame, element, origin, bounded)
+
+
+def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
+    kind = element.kind
+    if kind == TREE and element.data.__class__ is list:
+        members = [_each(frame, v, v.origin or origin, bounded) for v in element.data]
+        return Value(TREE, PER_ITERATION, element.tags, members, None, element.origin)
+    if is_number(element) or kind == SHAPE:
+        if kind == CONSTANT and isinstance(element.data, bool):
+            return Value(SCALAR, PER_ITERATION, BOUNDED, None, None, origin)
+        tags = element.tags & ~BOUNDED | (BOUNDED if bounded else 0)
+        return Value(SCALAR, PER_ITERATION, tags, None, None, origin)
+    if kind == CONSTANT and isinstance(element.data, str):
+        return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)
+    if element.tags & TEXT:
+        return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)
+    if kind == UNKNOWN:
+        return Value(UNKNOWN, PER_ITERATION, element.tags & RAGGED, None, None, element.origin)
+    if kind == HOST and element.size == 1:
+        return element
+    return element.but(varies=PER_ITERATION)

@@ -1,0 +1,169 @@
+"""Loops in two passes: the first, with facts off, marks the names that the loop carries round; what still
+depends on a mark after it changes in each iteration."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from jaxlint.flow import traced
+from jaxlint.flow.assignment import assign
+from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
+from jaxlint.flow.iteration import iterated
+from jaxlint.flow.mutation import LoopEnd, LoopStart
+from jaxlint.flow.statements import target_names
+from jaxlint.flow.values import (
+    BOUNDED,
+    CARRIED,
+    MOVED,
+    PER_CALL,
+    PER_ITERATION,
+    SCALAR,
+    SHAPE,
+    UNKNOWN,
+    Origin,
+    Value,
+    is_number,
+    join,
+    join_environments,
+)
+
+LoopNode = ast.For | ast.AsyncFor | ast.While
+
+
+@statement(ast.For, ast.AsyncFor)
+def for_(frame: Frame, node: ast.For | ast.AsyncFor) -> bool:
+    frame.statement = node
+    iterable = evaluate(frame, node.iter)
+    traced.iterate(frame, node.iter, iterable)
+    return _loop(frame, node, lambda: assign(frame, node.target, iterated(frame, iterable, node.iter, node)))
+
+
+@statement(ast.While)
+def while_(frame: Frame, node: ast.While) -> bool:
+    def head() -> None:
+        traced.truth(frame, node.test, evaluate(frame, node.test), "while")
+
+    return _loop(frame, node, head)
+
+
+def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
+    frame.loop += 1
+    base = frame.names
+    names = carried_names(frame, node)
+    if frame.quiet == 0:
+        start = _rehearse(frame, node, head, base, [n for n in names if n in base])
+    else:
+        start = dict(base)
+    frame.names = start
+    frame.log.append(LoopStart())
+    loop = _pass(frame, node, head)
+    frame.log.append(LoopEnd())
+    frame.loop -= 1
+    after = join_environments(frame.names, loop.broken) or start
+    endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+    if not endless:
+        after = join_environments(after, base) or after
+    frame.names = after
+    _settle(frame, names)
+    if endless and loop.broken is None:
+        return True
+    return execute(frame, node.orelse) if node.orelse else False
+
+
+def _pass(frame: Frame, node: LoopNode, head: Callable[[], None]) -> Loop:
+    """One walk through head and body; the environment at the end is what the next iteration starts from."""
+    loop = Loop(node)
+    frame.loops.append(loop)
+    head()
+    ended = execute(frame, node.body)
+    frame.loops.pop()
+    after = None if ended else frame.names
+    frame.names = join_environments(after, loop.continued) or dict(frame.names)
+    return loop
+
+
+def _rehearse(
+    frame: Frame, node: LoopNode, head: Callable[[], None], base: dict[str, Value], names: list[str]
+) -> dict[str, Value]:
+    """The environment in which the second pass starts."""
+    log, frame.log = frame.log, []
+    frame.quiet += 1
+    frame.names = dict(base)
+    for name in names:
+        frame.names[name] = _marked(base[name])
+    _pass(frame, node, head)
+    out = frame.names
+    frame.quiet -= 1
+    frame.log = log
+    start = dict(base)
+    for name in names:
+        value = out.get(name)
+        if value is not None:
+            start[name] = _carried(frame, node, base[name], value)
+    for name, value in out.items():
+        if name.startswith("~") and name not in start:
+            start[name] = value
+    return start
+
+
+def _marked(value: Value) -> Value:
+    if is_number(value):
+        return Value(SCALAR, value.varies, value.tags & ~BOUNDED | CARRIED, None, None, value.origin)
+    return value
+
+
+def _carried(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value:
+    """What a name is at the start of any iteration, given what the rehearsal left it as."""
+    if after.kind == SCALAR and after.tags & MOVED:
+        return Value(
+            SCALAR, PER_ITERATION, after.tags & BOUNDED, None, None, Origin(frame.module, node, "accumulator")
+        )
+    if after.kind == SCALAR and after.tags & CARRIED:
+        return before
+    return before if after is before else join(before, after.but(tags=after.tags & ~(CARRIED | MOVED)))
+
+
+def carried_names(frame: Frame, node: LoopNode) -> list[str]:
+    """Plain and dotted names that the body stores, in order."""
+    known = frame.module.carried.get(node)
+    if known is None:
+        names: list[str] = []
+        for child in node.body:
+            _stores(child, names)
+        known = frame.module.carried[node] = list(dict.fromkeys(names))
+    return known
+
+
+def _stores(node: ast.stmt, names: list[str]) -> None:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            target_names(target, names)
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) or isinstance(node, (ast.For, ast.AsyncFor)):
+        target_names(node.target, names)
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        for item in node.items:
+            if item.optional_vars is not None:
+                target_names(item.optional_vars, names)
+    for field in ("body", "orelse", "finalbody"):
+        for child in getattr(node, field, ()):
+            if isinstance(child, ast.stmt) and not isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            ):
+                _stores(child, names)
+    for handler in getattr(node, "handlers", ()):
+        for child in handler.body:
+            _stores(child, names)
+    for case in getattr(node, "cases", ()):
+        for child in case.body:
+            _stores(child, names)
+
+
+def _settle(frame: Frame, names: list[str]) -> None:
+    """After the loop its variables have one value each: nothing varies by this loop any more."""
+    if frame.loop:
+        return
+    for name in names:
+        value = frame.names.get(name)
+        if value is not None and value.varies >= PER_ITERATION and value.kind in (SCALAR, SHAPE, UNKNOWN):
+            frame.names[name] = value.but(varies=PER_CALL)

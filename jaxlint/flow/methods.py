@@ -1,0 +1,156 @@
+"""Methods of arrays, containers and other values that are no objects of the project."""
+
+from __future__ import annotations
+
+from jaxlint.flow import traced
+from jaxlint.flow.assignment import add_member
+from jaxlint.flow.caching import note_setdefault
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.iteration import element_of
+from jaxlint.flow.values import (
+    ARRAYS,
+    BOOLEAN_MASK,
+    BOUNDARY,
+    CLASS,
+    CONCRETE,
+    CONSTANT,
+    DATA_SHAPE,
+    DEVICE,
+    INDEXER,
+    INSTANCE,
+    NONE,
+    PARAMETER,
+    PER_CALL,
+    PER_ITERATION,
+    RAGGED,
+    SCALAR,
+    SHAPE,
+    SHAPE_VALUE,
+    TRACED,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    TRACERS,
+    TREE,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    tree,
+)
+from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS, REDUCTIONS
+
+_MASKS = frozenset({"any", "all"})
+_SIZED_METHODS = {"reshape": "shape", "repeat": "length"}
+
+
+def call_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
+    """`receiver.name(…)` where the receiver is known and the attribute is not a function of the project."""
+    kind = receiver.kind
+    if kind in TRACERS:
+        return _of_tracer(frame, receiver, name, call)
+    if kind in CONCRETE:
+        return _of_array(frame, receiver, name, call)
+    if kind == INDEXER:
+        return _of_indexer(receiver, name)
+    if kind == TREE:
+        return _of_container(frame, receiver, name, call)
+    for value in call.values():
+        if value.kind == BOUNDARY:
+            value.data.escapes = True
+    if name == "setdefault":
+        note_setdefault(frame, call)
+    if kind == SHAPE:
+        return SHAPE_VALUE
+    if kind == SCALAR or (kind == CONSTANT and isinstance(receiver.data, (int, float))):
+        return receiver if name in ("bit_length", "conjugate") else UNKNOWN_VALUE
+    if kind == INSTANCE or kind == CLASS:
+        from jaxlint.flow.instances import library_method
+
+        return library_method(frame, receiver, name, call)
+    return UNKNOWN_VALUE
+
+
+def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
+    if receiver.kind == TRACED and name in ("item", "tolist"):
+        traced.demand(frame, call.node, receiver, f".{name}()")
+        return UNKNOWN_VALUE
+    if name == "nonzero" and receiver.kind == TRACED:
+        traced.data_shape(frame, call.node, ".nonzero", "call", receiver)
+        return collection(Value(TRACED, 0, DATA_SHAPE))
+    if name == "reshape" and receiver.kind == TRACED:
+        for position, value in enumerate(call.positional):
+            traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
+    if name in ARRAY_METHODS:
+        if receiver.kind == TRACED and name in ("astype",) and receiver.tags & BOOLEAN_MASK:
+            return TRACED_VALUE
+        return TRACED_VALUE
+    if receiver.kind == PARAMETER:
+        if name == "items":
+            return collection(tree([UNKNOWN_VALUE, TRACED_PARAMETER]))
+        if name == "keys":
+            return UNKNOWN_VALUE
+        if name == "values":
+            return collection(TRACED_PARAMETER)
+        return TRACED_PARAMETER if name in ("get", "pop", "copy", "set", "add") else UNKNOWN_VALUE
+    return UNKNOWN_VALUE
+
+
+def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
+    kind = receiver.kind
+    if name == "item":
+        origin = Origin(frame.module, call.node, "item")
+        return Value(SCALAR, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)
+    if name == "tolist":
+        origin = Origin(frame.module, call.node, "list element")
+        return collection(Value(SCALAR, PER_CALL, 0, None, None, origin), origin)
+    if name == "nonzero":
+        return collection(Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, call.node, "nonzero")))
+    if name in REDUCTIONS and not call.positional and "axis" not in call.keywords:
+        return Value(kind, 0, 0, None, None, None, 1)
+    if name in _MASKS:
+        return Value(kind)
+    if name in ARRAY_METHODS or name in INDEXER_METHODS:
+        tags = receiver.tags & (DATA_SHAPE | RAGGED)
+        return Value(kind, 0, tags, None, None, receiver.origin if tags else None, receiver.size)
+    return UNKNOWN_VALUE
+
+
+def _of_indexer(receiver: Value, name: str) -> Value:
+    base: Value = receiver.data
+    if name in INDEXER_METHODS and base.kind in ARRAYS:
+        return TRACED_VALUE if base.kind in TRACERS else Value(DEVICE, 0, 0, None, None, None, base.size)
+    return UNKNOWN_VALUE
+
+
+def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
+    from jaxlint.flow.calls import keep_value
+
+    for value in call.values():
+        keep_value(value)
+    if name in ("append", "add", "appendleft") and call.positional:
+        add_member(receiver, call.positional[0])
+        return NONE
+    if name in ("extend", "update", "insert") and call.positional:
+        if receiver.data.__class__ is dict and name == "update" and call.keywords:
+            receiver.data.update(call.keywords)
+            return NONE
+        add_member(receiver, element_of(call.positional[-1]) if name != "insert" else call.positional[-1])
+        return NONE
+    if name == "items":
+        return collection(tree([UNKNOWN_VALUE, element_of(receiver)]))
+    if name == "values":
+        return collection(element_of(receiver))
+    if name == "setdefault":
+        note_setdefault(frame, call)
+    if name in ("get", "pop", "setdefault") and receiver.data.__class__ is dict and call.positional:
+        key = call.positional[0]
+        if key.kind == CONSTANT and key.data in receiver.data:
+            found: Value = receiver.data[key.data]
+            return found
+        return element_of(receiver)
+    if name in ("pop", "popleft"):
+        return element_of(receiver)
+    if name == "copy":
+        data = receiver.data.copy() if receiver.data is not None else None
+        return Value(TREE, receiver.varies, receiver.tags, data, receiver.element, receiver.origin)
+    return UNKNOWN_VALUE

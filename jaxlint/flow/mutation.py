@@ -1,0 +1,68 @@
+"""Changes of outer names, in the order the program makes them: the raw material of stale reads.
+
+A key says what is changed, in the terms in which traced code reads it: ("global", module path, name),
+("attribute", key of the owner, name), ("self", class, name), ("closure", scope, name).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.objects import BoundaryState
+from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.values import INSTANCE, MODULE, Value
+
+Key = tuple[Any, ...]
+
+
+class Mutated(NamedTuple):
+    """A log entry: something outer code may read is changed."""
+
+    key: Key
+    module: LoadedModule
+    node: ast.AST
+
+
+class Invoked(NamedTuple):
+    """A log entry: a boundary is called outside any trace."""
+
+    boundary: BoundaryState
+    module: LoadedModule
+    node: ast.AST
+
+
+class Cleared(NamedTuple):
+    """A log entry: all traces are forgotten (`jax.clear_caches()`)."""
+
+
+class LoopStart(NamedTuple):
+    """A log entry: what follows, up to the matching end, happens again."""
+
+
+class LoopEnd(NamedTuple):
+    """A log entry."""
+
+
+def global_key(module: LoadedModule, name: str) -> Key:
+    return ("global", module.path, name)
+
+
+def attribute_key(frame: Frame, node: ast.expr, owner: Value, attr: str) -> Key:
+    """The key of `owner.attr`."""
+    if owner.kind == MODULE:
+        return global_key(owner.data, attr)
+    if owner.kind == INSTANCE:
+        return ("self", owner.data.cls.module.path, owner.data.cls.qualname, attr)
+    if isinstance(node, ast.Name):
+        if node.id in frame.names and frame.function is not None:
+            return ("attribute", ("closure", id(frame.names), node.id), attr)
+        origin = (frame.module.names or {}).get(node.id)
+        if origin is not None and origin.kind == 19:  # an import not looked at: its own module's global
+            dotted, near = origin.data
+            found = frame.run.program.table.definition(dotted, near)
+            if found is not None:
+                return ("attribute", ("global", found[0].path, found[1]), attr)
+        return ("attribute", global_key(frame.module, node.id), attr)
+    return ("attribute", ("", 0, ast.dump(node)), attr)

@@ -1,0 +1,364 @@
+"""The things values refer to: functions, closures, classes, instances, boundaries."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from jaxlint.flow.values import Origin, Value
+
+if TYPE_CHECKING:
+    from jaxlint.flow.program import LoadedModule
+    from jaxlint.flow.run import Evaluation
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Function:
+    """A def or lambda of the project, once for its node."""
+
+    __slots__ = (
+        "annotations", "args", "cached", "cls", "defaults", "index", "is_property", "is_static", "keyword_only", "module", "name",
+        "node", "params", "parent", "qualname", "uses", "variadic",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        node: FunctionNode,
+        name: str,
+        module: LoadedModule,
+        cls: ClassInfo | None,
+        parent: Function | None,
+    ) -> None:
+        self.node = node
+        self.name = name
+        self.module = module
+        self.cls = cls
+        self.parent = parent
+        outer = cls.qualname if cls is not None else parent.qualname if parent is not None else ""
+        self.qualname = f"{outer}.{name}" if outer else name
+        args = node.args
+        self.args = args
+        self.params = [a.arg for a in args.posonlyargs] + [a.arg for a in args.args]
+        self.keyword_only = [a.arg for a in args.kwonlyargs]
+        self.variadic = args.vararg is not None
+        self.index = {name: i for i, name in enumerate(self.params)}
+        self.defaults: dict[str, ast.expr] = {}
+        if args.defaults:
+            self.defaults.update(zip(self.params[-len(args.defaults) :], args.defaults, strict=True))
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            if default is not None:
+                self.defaults[arg.arg] = default
+        self.annotations: dict[str, str] = {
+            a.arg: annotation_text(a.annotation)
+            for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+            if a.annotation is not None
+        }
+        self.cached: str = ""  # "lru_cache", "cache": a decorator keeps its results
+        self.is_property = False
+        self.is_static = False
+        self.uses: dict[str, set[str]] | None = None  # see flow.parameters
+
+    @property
+    def is_method(self) -> bool:
+        return self.cls is not None and not self.is_static
+
+    @property
+    def is_lambda(self) -> bool:
+        return self.node.__class__ is ast.Lambda
+
+    @property
+    def record_name(self) -> str:
+        """The qualified name the index uses: a class inside a function starts anew."""
+        if self.cls is not None:
+            return f"{self.cls.name}.{self.name}"
+        return f"{self.parent.record_name}.{self.name}" if self.parent is not None else self.name
+
+
+_ARRAY_NAMES = ("Array", "jax.Array", "jnp.ndarray", "jax.numpy.ndarray", "ArrayLike")
+_JAXTYPING = (
+    "Float",
+    "Int",
+    "Bool",
+    "Complex",
+    "Inexact",
+    "Num",
+    "Real",
+    "Shaped",
+    "UInt",
+    "Key",
+    "PRNGKeyArray",
+)
+
+
+def is_array_annotation(text: str) -> bool:
+    """Whether an annotation says array and nothing else (`Float[Array, "n d"]`, `jax.Array`)."""
+    text = text.strip("'\"")
+    if text in _ARRAY_NAMES[:4]:
+        return True
+    head, bracket, rest = text.partition("[")
+    return bool(bracket) and head.rpartition(".")[2] in _JAXTYPING and rest.lstrip().startswith(_ARRAY_NAMES)
+
+
+def annotation_text(node: ast.expr) -> str:
+    """An annotation as text, short forms without unparsing: it is asked for every parameter."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    if isinstance(node, ast.Subscript):
+        inner = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+        return f"{annotation_text(node.value)}[{annotation_text(inner)}]"
+    if isinstance(node, ast.BinOp):
+        return f"{annotation_text(node.left)} | {annotation_text(node.right)}"
+    return ""
+
+
+class Scope:
+    """The names around a nested function."""
+
+    __slots__ = ("names", "up")
+
+    def __init__(self, names: dict[str, Value], up: Scope | None) -> None:
+        self.names = names
+        self.up = up
+
+
+class Closure:
+    """A function object made somewhere.
+
+    `home` and `loop` say where: the evaluation that made it and how many loops were around it there. `transforms` are (level, name) pairs,
+    innermost first. `via` is "partial" or "" . `receiver` is the instance of a bound method.
+    """
+
+    __slots__ = (
+        "axes_unknown", "bound", "bound_keywords", "by_equinox", "function", "home", "in_axes", "inner_fresh", "loop",
+        "node", "receiver", "scope", "transforms", "via",
+    )  # fmt: skip
+
+    def __init__(
+        self, function: Function, scope: Scope | None, home: Evaluation | None, loop: int, node: ast.AST
+    ) -> None:
+        self.function = function
+        self.scope = scope
+        self.home = home
+        self.loop = loop
+        self.node = node
+        self.transforms: tuple[tuple[int, str], ...] = ()
+        self.bound: list[Value] = []
+        self.bound_keywords: dict[str, Value] = {}
+        self.receiver: Value | None = None
+        self.in_axes: list[Any] | None = None
+        self.axes_unknown = False
+        self.via = ""
+        self.by_equinox = False  # transformed by Equinox's own transforms, which hash by value
+        self.inner_fresh = False  # what is transformed is itself made anew
+
+    def copy(self, home: Evaluation | None, loop: int, node: ast.AST) -> Closure:
+        """The same function as another object, made here."""
+        new = Closure(self.function, self.scope, home, loop, node)
+        new.transforms = self.transforms
+        new.bound = self.bound
+        new.bound_keywords = self.bound_keywords
+        new.receiver = self.receiver
+        new.in_axes = self.in_axes
+        new.axes_unknown = self.axes_unknown
+        new.via = self.via
+        new.by_equinox = self.by_equinox
+        new.inner_fresh = self.inner_fresh
+        return new
+
+    @property
+    def offset(self) -> int:
+        """How many leading parameters a call does not pass (self of a bound method)."""
+        return 1 if self.receiver is not None and self.function.is_method else 0
+
+
+class PartialApi:
+    """`partial(jax.jit, static_argnums=0)`: a library callable with arguments bound."""
+
+    __slots__ = ("api", "args", "keywords")
+
+    def __init__(self, api: str, args: list[Value], keywords: dict[str, Value]) -> None:
+        self.api = api
+        self.args = args
+        self.keywords = keywords
+
+
+class ClassInfo:
+    """A class of the project. `attributes` are class-level values; `fields` the annotated names in order."""
+
+    __slots__ = (
+        "annotations", "attributes", "bases", "dataclass", "eq", "family", "fields", "frozen", "generic", "methods", "module", "name",
+        "node", "qualname", "scope", "static_fields",
+    )  # fmt: skip
+
+    def __init__(self, node: ast.ClassDef, module: LoadedModule, qualname: str) -> None:
+        self.node = node
+        self.name = node.name
+        self.module = module
+        self.qualname = qualname
+        self.methods: dict[str, Function] = {}
+        self.attributes: dict[str, Value] = {}
+        self.bases: list[ClassInfo] = []
+        self.family = ""  # "equinox", "nnx", "linen", "haiku", "enum", "namedtuple", "struct", ...
+        self.fields: list[str] = []
+        self.annotations: dict[str, str] = {}
+        self.static_fields: set[str] = set()
+        self.dataclass = False
+        self.frozen = False
+        self.eq = True
+        self.scope: Scope | None = None
+        self.generic: Value | None = None
+
+    def lookup(self, name: str, depth: int = 0) -> Function | None:
+        """A method, inherited ones included."""
+        found = self.methods.get(name)
+        if found is None and depth < 6:
+            for base in self.bases:
+                found = base.lookup(name, depth + 1)
+                if found is not None:
+                    break
+        return found
+
+    def attribute(self, name: str, depth: int = 0) -> Value | None:
+        """A class-level value, inherited ones included."""
+        found = self.attributes.get(name)
+        if found is None and depth < 6:
+            for base in self.bases:
+                found = base.attribute(name, depth + 1)
+                if found is not None:
+                    break
+        return found
+
+    def all_fields(self, depth: int = 0) -> list[str]:
+        """Dataclass fields in constructor order, inherited ones first."""
+        names: list[str] = []
+        if depth < 6:
+            for base in self.bases:
+                names += [n for n in base.all_fields(depth + 1) if n not in names]
+        return names + [n for n in self.fields if n not in names]
+
+    def array_fields(self, depth: int = 0) -> set[str]:
+        """Fields annotated as arrays and nothing else, inherited ones included."""
+        found = {
+            n for n, a in self.annotations.items() if is_array_annotation(a) and n not in self.static_fields
+        }
+        if depth < 6:
+            for base in self.bases:
+                found |= base.array_fields(depth + 1)
+        return found
+
+    @property
+    def is_pytree_module(self) -> bool:
+        """An Equinox or Flax module: a pytree (or a graph node) to its own jit."""
+        return self.family in ("equinox", "nnx", "linen", "struct", "pytree")
+
+    @property
+    def hashing(self) -> str:
+        """How a jit cache keys an instance: "value", "identity", "unhashable" or "" (unknown)."""
+        if self.family in ("enum", "namedtuple"):
+            return "value"
+        if self.family == "linen":
+            return "value"
+        if self.family:
+            return ""
+        defines_eq, defines_hash = self.lookup("__eq__") is not None, self.lookup("__hash__") is not None
+        if defines_hash:
+            return "value" if defines_eq else "identity"
+        if self.dataclass and self.eq:
+            return "value" if self.frozen else "unhashable"
+        if defines_eq:
+            return "unhashable"
+        return "identity"
+
+
+class Instance:
+    """An object in view. `fields` holds what was stored on it, joined over all stores."""
+
+    __slots__ = ("cls", "fields", "home", "loop", "node")
+
+    def __init__(self, cls: ClassInfo, home: Evaluation | None, loop: int, node: ast.AST) -> None:
+        self.cls = cls
+        self.fields: dict[str, Value] = {}
+        self.home = home
+        self.loop = loop
+        self.node = node
+
+
+class Foreign:
+    """An object that a known library made (`optax.adam(…)`)."""
+
+    __slots__ = ("api", "home", "loop", "node")
+
+    def __init__(self, api: str, home: Evaluation | None, loop: int, node: ast.AST) -> None:
+        self.api = api
+        self.home = home
+        self.loop = loop
+        self.node = node
+
+
+class Read:
+    """An outer name that traced code reads: what the program may change afterwards without a retrace."""
+
+    __slots__ = ("module", "node", "subject")
+
+    def __init__(self, module: LoadedModule, node: ast.AST, subject: str) -> None:
+        self.module = module
+        self.node = node
+        self.subject = subject
+
+
+class BoundaryState:
+    """A jit boundary as the analysis meets it; `flow.boundary` turns it into a fact at the end of a run."""
+
+    __slots__ = (
+        "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function", "guarded",
+        "in_class", "literal_loop", "lowered", "module", "node", "reads", "result", "returned", "static", "uses",
+    )  # fmt: skip
+
+    def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:
+        self.api = api
+        self.flavour = flavour
+        self.module = module
+        self.node = node
+        self.form = form
+        self.closure: Closure | None = None
+        self.function: Function | None = None  # in which it is made
+        self.static: frozenset[str | int] | None = frozenset()
+        self.donated: frozenset[str | int] | None = frozenset()
+        self.fresh = ""
+        self.fresh_in = ""
+        self.uses: list[tuple[LoadedModule, ast.AST]] = []
+        self.escapes = False
+        self.returned = False
+        self.guarded = False
+        self.lowered = 0
+        self.literal_loop = False
+        self.in_class: ClassInfo | None = None
+        self.result: Value | None = None
+        self.reads: dict[Any, Read] = {}
+
+
+class Watch:
+    """A boundary call whose argument is followed to see whether its old value is read again."""
+
+    __slots__ = ("boundary", "donating", "module", "name", "node", "read")
+
+    def __init__(
+        self, boundary: BoundaryState, module: LoadedModule, node: ast.AST, name: str, donating: bool
+    ) -> None:
+        self.boundary = boundary
+        self.module = module
+        self.node = node
+        self.name = name
+        self.donating = donating
+        self.read = False
+
+
+__all__ = [
+    "BoundaryState", "ClassInfo", "Closure", "Foreign", "Function", "FunctionNode", "Instance", "Origin", "PartialApi", "Read",
+    "Scope", "Watch",
+]  # fmt: skip

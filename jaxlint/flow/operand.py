@@ -1,0 +1,197 @@
+"""From abstract values to the operands that facts carry."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.facts import Kind, Operand, Tag, Varies
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.objects import Closure, Foreign, Instance, Origin
+from jaxlint.flow.run import freshness
+from jaxlint.flow.values import (
+    BOUNDARY,
+    CONCRETE,
+    CONSTANT,
+    FACT_KINDS,
+    FOREIGN,
+    FRESH,
+    FUNCTION,
+    INSTANCE,
+    PARTIAL,
+    SCALAR,
+    SHAPE,
+    SMALL,
+    TREE,
+    Value,
+    is_small,
+)
+
+_LEAVES = 24
+_DEPTH = 4
+_ALL_TAGS = sum(int(t) for t in Tag)
+
+
+def operand(
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    *,
+    parameter: str | None = None,
+    index: int | None = None,
+    keyword: bool = False,
+    path: str = "",
+    depth: int = 0,
+) -> Operand:
+    """What a fact says of a value at a use."""
+    origin = value.origin
+    tags = value.tags & _ALL_TAGS
+    if is_small(value):
+        tags |= SMALL
+    fresh = fresh_word(frame, value)
+    where = frame.place(node)
+    kind = FACT_KINDS[value.kind]
+    if (
+        kind is Kind.TREE
+        and origin is not None
+        and origin.word in ("list", "dict", "set", "tuple", "generator")
+    ):
+        word = origin.word
+    else:
+        word = fresh[0] if fresh else origin.word if origin is not None else ""
+    source = fresh[1] if fresh else origin
+    if fresh:
+        tags |= FRESH
+    return Operand(
+        place=where,
+        kind=kind,
+        varies=Varies(value.varies),
+        tags=Tag(tags),
+        name=dotted_name(node),
+        parameter=parameter,
+        index=index,
+        keyword=keyword,
+        constant=value.data if value.kind == CONSTANT and _plain(value.data) else None,
+        origin=source.module.place(source.node)
+        if source is not None and hasattr(source.node, "lineno")
+        else None,
+        origin_kind=word,
+        path=path,
+        leaves=tuple(_leaves(frame, node, value, path, depth)),
+        class_name=class_name(value),
+        hashing=hashing(value),
+    )
+
+
+def _plain(data: object) -> bool:
+    return data is None or isinstance(data, (bool, int, float, str))
+
+
+def _leaves(frame: Frame, node: ast.AST, value: Value, path: str, depth: int) -> list[Operand]:
+    if depth >= _DEPTH:
+        return []
+    found: list[Operand] = []
+    for step, at, member in members(node, value)[:_LEAVES]:
+        found.append(operand(frame, at, member, path=path + step, depth=depth + 1))
+    return found
+
+
+def members(node: ast.AST, value: Value) -> list[tuple[str, ast.AST, Value]]:
+    """(path step, node, value) of the members of a container or the fields of an instance."""
+    if value.kind == TREE:
+        if value.data.__class__ is list:
+            items = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else []
+            exact = len(items) == len(value.data)
+            return [(f"[{i}]", items[i] if exact else node, v) for i, v in enumerate(value.data)]
+        if value.data.__class__ is dict:
+            at: dict[object, ast.AST] = {}
+            if isinstance(node, ast.Dict):
+                at = {
+                    k.value: v
+                    for k, v in zip(node.keys, node.values, strict=True)
+                    if isinstance(k, ast.Constant)
+                }
+            return [(f"[{k!r}]", at.get(k, node), v) for k, v in value.data.items()]
+        return [("[...]", node, value.element)] if value.element is not None else []
+    if value.kind == INSTANCE:
+        return [(f".{k}", node, v) for k, v in value.data.fields.items()]
+    return []
+
+
+def dotted_name(node: ast.AST) -> str | None:
+    """`a`, `self.x` or `a.b.c`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = dotted_name(node.value)
+        return f"{base}.{node.attr}" if base else None
+    return None
+
+
+def class_name(value: Value) -> str:
+    """The dotted name of the class of an instance, or of the maker of a library object."""
+    if value.kind == INSTANCE:
+        return str(value.data.cls.qualname)
+    if value.kind == FOREIGN:
+        return str(value.data.api)
+    return ""
+
+
+def fresh_word(frame: Frame, value: Value) -> tuple[str, Origin] | None:
+    """("lambda", origin) when the value is an object made anew where the frame stands."""
+    kind = value.kind
+    if kind not in (FUNCTION, INSTANCE, FOREIGN):
+        return None
+    thing: Closure | Instance | Foreign = value.data
+    if not freshness(frame, thing):
+        return None
+    if isinstance(thing, Closure):
+        return closure_word(thing), Origin(thing.function.module, thing.node, "")
+    if isinstance(thing, Instance):
+        return "instance", Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
+    word = "optimizer" if thing.api.startswith("optax.") else "object"
+    return word, Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
+
+
+def closure_word(closure: Closure) -> str:
+    """What makes a closure another object than last time."""
+    if closure.via:
+        return closure.via
+    if closure.transforms:
+        return "transform of a function"
+    if closure.receiver is not None:
+        return "bound method"
+    return "lambda" if closure.function.is_lambda else "nested function"
+
+
+def hashing(value: Value) -> str:
+    """How a jit cache keys the value at a static position."""
+    kind = value.kind
+    if kind in CONCRETE:
+        return "unhashable"
+    if kind == CONSTANT:
+        return "value"
+    if kind == SCALAR or kind == SHAPE:
+        return "value"
+    if kind == TREE:
+        word = value.origin.word if value.origin is not None else ""
+        if word in ("list", "dict", "set"):
+            return "unhashable"
+        if word == "tuple" and value.data.__class__ is list:
+            return _worst([hashing(v) for v in value.data])
+        return ""
+    if kind == INSTANCE:
+        return str(value.data.cls.hashing)
+    if kind == FUNCTION:
+        return "value" if value.data.receiver is not None and not value.data.via else "identity"
+    if kind == FOREIGN:
+        return "identity" if value.data.api.startswith("optax.") else ""
+    if kind in (PARTIAL, BOUNDARY):
+        return "identity"
+    return ""
+
+
+def _worst(words: list[str]) -> str:
+    for word in ("unhashable", "identity", ""):
+        if word in words:
+            return word
+    return "value"

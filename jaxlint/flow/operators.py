@@ -1,0 +1,379 @@
+"""Arithmetic, comparisons, tests and subscripts."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow import traced
+from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.iteration import element_of
+from jaxlint.flow.values import (
+    API,
+    ARRAYS,
+    BOOL_VALUE,
+    BOOLEAN_MASK,
+    BOUNDARY,
+    BOUNDED,
+    CARRIED,
+    CLASS,
+    CONCRETE,
+    CONSTANT,
+    DATA_SHAPE,
+    DEVICE,
+    DEVICE_MASK,
+    FUNCTION,
+    HOST,
+    HOST_MASK,
+    INDEXER,
+    INSTANCE,
+    MODULE,
+    MOVED,
+    NUMBERS,
+    PARAMETER,
+    PER_CALL,
+    PER_ITERATION,
+    RAGGED,
+    SCALAR,
+    SHAPE,
+    SHAPE_VALUE,
+    TEXT,
+    TRACED,
+    TRACED_MASK,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    TRACERS,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    UPDATED,
+    Origin,
+    Value,
+    collection,
+    join,
+)
+
+_FOLD = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: lambda a, b: a // b,
+}
+_FOLD_LIMIT = 1 << 40
+MARKS = CARRIED | MOVED
+
+
+@expression(ast.BinOp)
+def binary(frame: Frame, node: ast.BinOp) -> Value:
+    left = evaluate(frame, node.left)
+    return combine(frame, left, evaluate(frame, node.right), node.op, node)
+
+
+def combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:
+    """`a op b`."""
+    ka, kb = a.kind, b.kind
+    if ka == TRACED or kb == TRACED:
+        return TRACED_MASK if a.tags & b.tags & BOOLEAN_MASK else TRACED_VALUE
+    if ka == PARAMETER or kb == PARAMETER:
+        return _with_parameter(a, b, op)
+    if ka in CONCRETE or kb in CONCRETE:
+        return _with_array(a, b)
+    if ka in NUMBERS and kb in NUMBERS:
+        return _numbers(frame, a, b, op, node)
+    if (a.tags | b.tags) & TEXT and (ka == CONSTANT or kb == CONSTANT or a.tags & b.tags & TEXT):
+        if op.__class__ is ast.Mod and kb in TRACERS:
+            traced.demand(frame, node, b, "format")
+        varies = max(a.varies, b.varies)
+        return Value(UNKNOWN, varies, TEXT | (a.tags | b.tags) & BOUNDED, None, None, a.origin or b.origin)
+    if ka == SHAPE or kb == SHAPE:
+        return _shapes(a, b)
+    if ka == TREE and kb == TREE:
+        return _concatenated(a, b)
+    if ka == UNKNOWN or kb == UNKNOWN:
+        varies = max(a.varies, b.varies)
+        return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
+    return UNKNOWN_VALUE
+
+
+def _with_parameter(a: Value, b: Value, op: ast.operator) -> Value:
+    other = b if a.kind == PARAMETER else a
+    if other.kind == UNKNOWN and op.__class__ in (ast.Add, ast.Mult, ast.BitOr):
+        return UNKNOWN_VALUE  # list + list, list * n, dict | dict
+    if other.kind == TREE or (other.kind == CONSTANT and isinstance(other.data, str)) or other.tags & TEXT:
+        return UNKNOWN_VALUE
+    return TRACED_MASK if a.tags & b.tags & BOOLEAN_MASK else TRACED_VALUE
+
+
+def _with_array(a: Value, b: Value) -> Value:
+    tags = (a.tags | b.tags) & (DATA_SHAPE | RAGGED) | (a.tags & b.tags & BOOLEAN_MASK)
+    origin = a.origin if a.tags & (DATA_SHAPE | RAGGED) else b.origin
+    kind = DEVICE if DEVICE in (a.kind, b.kind) else HOST
+    return Value(kind, 0, tags, None, None, origin if tags else None, _broadcast(a, b))
+
+
+def _broadcast(a: Value, b: Value) -> int | None:
+    sizes = [1 if v.kind in NUMBERS else v.size for v in (a, b)]
+    if sizes[0] is None or sizes[1] is None:
+        return None
+    if sizes[0] == sizes[1]:
+        return sizes[0]
+    return sizes[0] * sizes[1]
+
+
+def _numbers(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:
+    if a.kind == b.kind == CONSTANT and not (a.tags | b.tags) & MARKS:
+        folded = _fold(a.data, b.data, op)
+        if folded is not None:
+            return folded
+    for side in (a, b):
+        if side.kind == CONSTANT and not isinstance(side.data, (int, float)):
+            return UNKNOWN_VALUE
+    varies = max(a.varies, b.varies)
+    origin = a.origin if a.varies >= b.varies else b.origin
+    moved = MOVED if (a.tags | b.tags) & MARKS else 0
+    if op.__class__ is ast.Mod and b.kind == CONSTANT:
+        return Value(SCALAR, varies, BOUNDED, None, None, origin)
+    if op.__class__ is ast.FloorDiv and b.kind == CONSTANT and isinstance(b.data, int) and b.data > 1:
+        return Value(SCALAR, varies, BOUNDED | moved, None, None, origin)
+    bounded = (
+        BOUNDED
+        if all(v.kind == CONSTANT or v.tags & BOUNDED or not v.varies for v in (a, b)) and varies
+        else 0
+    )
+    return Value(SCALAR, varies, moved | bounded, None, None, origin)
+
+
+def _fold(a: object, b: object, op: ast.operator) -> Value | None:
+    fold = _FOLD.get(op.__class__)
+    if isinstance(a, str) or isinstance(b, str):
+        return Value(UNKNOWN, 0, TEXT)
+    if fold is None or type(a) is not int or type(b) is not int or (op.__class__ is ast.FloorDiv and b == 0):
+        return None
+    result = fold(a, b)  # type: ignore[no-untyped-call]
+    return Value(CONSTANT, data=result) if abs(result) < _FOLD_LIMIT else None
+
+
+def _shapes(a: Value, b: Value) -> Value:
+    varies = max(a.varies, b.varies)
+    origin = a.origin if a.varies >= b.varies else b.origin
+    if varies >= PER_ITERATION:
+        return Value(SCALAR, varies, (a.tags & b.tags) & BOUNDED, None, None, origin)
+    return Value(SHAPE, varies, 0, None, None, origin)
+
+
+def _concatenated(a: Value, b: Value) -> Value:
+    if a.data.__class__ is list and b.data.__class__ is list and len(a.data) + len(b.data) <= 16:
+        return Value(TREE, max(a.varies, b.varies), 0, [*a.data, *b.data], None, a.origin)
+    return collection(join(element_of(a), element_of(b)), a.origin)
+
+
+@expression(ast.UnaryOp)
+def unary(frame: Frame, node: ast.UnaryOp) -> Value:
+    value = evaluate(frame, node.operand)
+    if node.op.__class__ is ast.Not:
+        known = traced.truth(frame, node.operand, value, "not")
+        return Value(CONSTANT, data=not known) if known is not None else BOOL_VALUE
+    if value.kind == CONSTANT:
+        if node.op.__class__ is ast.USub and isinstance(value.data, (int, float)):
+            return Value(CONSTANT, data=-value.data)
+        return value
+    if value.kind == PARAMETER:
+        return TRACED_MASK if value.tags & BOOLEAN_MASK else TRACED_VALUE
+    return value
+
+
+@expression(ast.BoolOp)
+def boolean(frame: Frame, node: ast.BoolOp) -> Value:
+    result: Value | None = None
+    is_and = node.op.__class__ is ast.And
+    last = len(node.values) - 1
+    guards = 0
+    for position, item in enumerate(node.values):
+        value = evaluate(frame, item)
+        if position < last:
+            known = traced.truth(frame, item, value, "and/or")
+            if known is not None and known is not is_and:
+                frame.guard &= ~guards
+                return value
+            guard = none_guard(frame, item, 1 if is_and else 2)
+            if guard and not frame.guard & guard:
+                frame.guard |= guard
+                guards |= guard
+        result = value if result is None else join(result, value)
+    frame.guard &= ~guards
+    return result or UNKNOWN_VALUE
+
+
+def none_guard(frame: Frame, test: ast.expr, want: int) -> int:
+    """The guard that a test raises on its true (want 1) or false (want 2) side, 0 if none."""
+    from jaxlint.flow.guards import guard_of
+
+    return guard_of(frame, test, want == 1)
+
+
+@expression(ast.Compare)
+def comparison(frame: Frame, node: ast.Compare) -> Value:
+    left = evaluate(frame, node.left)
+    op = node.ops[0].__class__
+    right = evaluate(frame, node.comparators[0])
+    for other in node.comparators[1:]:
+        evaluate(frame, other)
+    if op is ast.Is or op is ast.IsNot:
+        return _identity(left, right, op is ast.Is)
+    if op is ast.In or op is ast.NotIn:
+        return _membership(frame, node, left, right)
+    for side in (left, right):
+        if (side.kind == CONSTANT and not isinstance(side.data, (int, float, complex))) or side.tags & TEXT:
+            return BOOL_VALUE
+    kinds = {left.kind, right.kind}
+    if len(node.ops) > 1 and TRACED in kinds:
+        traced.demand(frame, node, TRACED_MASK, "chained comparison")
+    if TRACED in kinds:
+        return TRACED_MASK
+    if PARAMETER in kinds:
+        other = right if left.kind == PARAMETER else left
+        proven = other.kind in (CONSTANT, SCALAR, SHAPE, HOST, PARAMETER)
+        return TRACED_MASK if proven else UNKNOWN_VALUE
+    if DEVICE in kinds:
+        return DEVICE_MASK
+    if HOST in kinds:
+        return HOST_MASK
+    return BOOL_VALUE
+
+
+def _identity(left: Value, right: Value, is_: bool) -> Value:
+    if right.kind == CONSTANT and right.data is None:
+        if left.kind == CONSTANT:
+            return Value(CONSTANT, data=(left.data is None) == is_)
+        if left.kind in (TRACED, DEVICE, HOST, FUNCTION, BOUNDARY, CLASS, INSTANCE, MODULE, TREE, SHAPE):
+            return Value(CONSTANT, data=not is_)
+    return BOOL_VALUE
+
+
+def _membership(frame: Frame, node: ast.Compare, left: Value, right: Value) -> Value:
+    if right.kind == TRACED or (left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict):
+        traced.demand(frame, node, TRACED_MASK, "in")
+    return BOOL_VALUE
+
+
+@expression(ast.IfExp)
+def conditional(frame: Frame, node: ast.IfExp) -> Value:
+    known = traced.truth(frame, node.test, evaluate(frame, node.test), "if")
+    if known is not None:
+        return evaluate(frame, node.body if known else node.orelse)
+    body = _guarded(frame, node.body, none_guard(frame, node.test, 1))
+    return join(body, _guarded(frame, node.orelse, none_guard(frame, node.test, 2)))
+
+
+def _guarded(frame: Frame, node: ast.expr, guard: int) -> Value:
+    before = frame.guard
+    frame.guard |= guard
+    value = evaluate(frame, node)
+    frame.guard = before
+    return value
+
+
+@expression(ast.Subscript)
+def subscript(frame: Frame, node: ast.Subscript) -> Value:
+    base = evaluate(frame, node.value)
+    index = evaluate(frame, node.slice)
+    kind = base.kind
+    if kind == UNKNOWN:
+        return (
+            Value(UNKNOWN, max(base.varies, index.varies)) if base.varies or index.varies else UNKNOWN_VALUE
+        )
+    if kind == INDEXER:
+        traced.slice_bounds(frame, base.data, node.slice)
+        if traced.is_mask(frame, index) and base.data.kind in TRACERS:
+            traced.data_shape(frame, node, "", "mask write", index)
+        return base.data if base.data.kind in ARRAYS else UNKNOWN_VALUE
+    if kind in ARRAYS:
+        return _of_array(frame, node, base, index)
+    if kind == TREE:
+        return _of_tree(frame, node, base, index)
+    if kind == SHAPE:
+        return Value(SHAPE, base.varies, 0, None, None, base.origin) if base.varies else SHAPE_VALUE
+    if kind == API:
+        return base if base.data.startswith("typing") else UNKNOWN_VALUE
+    return UNKNOWN_VALUE
+
+
+def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    kind = base.kind
+    traced.slice_bounds(frame, base, node.slice)
+    if index.tags & BOOLEAN_MASK and index.kind in ARRAYS:
+        if traced.is_mask(frame, index) and kind in TRACERS:
+            traced.data_shape(frame, node, "", "mask read", index)
+            return Value(TRACED, 0, DATA_SHAPE)
+        if kind in CONCRETE and index.kind in CONCRETE:
+            return Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, node, "boolean mask"))
+    if kind == HOST and index.kind in TRACERS and frame.level:
+        traced.numpy_index(frame, node, index, "index")
+        return TRACED_VALUE
+    if kind == PARAMETER:
+        return Value(PARAMETER, 0, base.tags & UPDATED)
+    if index.tags & DATA_SHAPE and index.kind in ARRAYS:
+        return Value(kind, 0, DATA_SHAPE, None, None, index.origin)
+    ragged = ragged_slice(frame, node.slice)
+    if ragged is not None and kind in CONCRETE:
+        return Value(kind, PER_ITERATION, RAGGED | base.tags & DATA_SHAPE, None, None, ragged, base.size)
+    tags = base.tags & (DATA_SHAPE | BOOLEAN_MASK | RAGGED)
+    return Value(kind, 0, tags, None, None, base.origin if tags & ~BOOLEAN_MASK else None, base.size)
+
+
+def ragged_slice(frame: Frame, index: ast.expr) -> Origin | None:
+    """`[:n]` or `[a:b]` whose width changes with the loop: one bound varies alone."""
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    for item in items:
+        if not isinstance(item, ast.Slice):
+            continue
+        bounds = [evaluate(frame, b) for b in (item.lower, item.upper) if b is not None]
+        moving = [
+            b
+            for b in bounds
+            if b.kind in (SCALAR, SHAPE) and b.varies >= PER_ITERATION and not b.tags & BOUNDED
+        ]
+        if len(moving) == 1 and moving[0].kind in (SCALAR, SHAPE):
+            return Origin(frame.module, item, "slice bound")
+    return None
+
+
+def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    if isinstance(node.slice, ast.Slice):
+        if index.kind == TRACED:
+            return element_of(base)
+        return collection(element_of(base), base.origin)
+    if index.kind == CONSTANT and base.data is not None:
+        if (
+            base.data.__class__ is list
+            and isinstance(index.data, int)
+            and -len(base.data) <= index.data < len(base.data)
+        ):
+            found: Value = base.data[index.data]
+            return found
+        if base.data.__class__ is dict and index.data in base.data:
+            known: Value = base.data[index.data]
+            return known
+    if index.kind == TRACED and base.data.__class__ is list:
+        traced.demand(frame, node, index, "index")
+    element = element_of(base)
+    if index.varies >= PER_ITERATION and element.kind in (CONSTANT, SCALAR):
+        return Value(
+            SCALAR,
+            PER_ITERATION,
+            index.tags & BOUNDED,
+            None,
+            None,
+            Origin(frame.module, node, "list element"),
+        )
+    return element
+
+
+@expression(ast.Slice)
+def slice_(frame: Frame, node: ast.Slice) -> Value:
+    for bound in (node.lower, node.upper, node.step):
+        if bound is not None:
+            evaluate(frame, bound)
+    return Value(UNKNOWN, 0, 0, None, None, Origin(frame.module, node, "slice"))
+
+
+__all__ = ["HOST_MASK", "PER_CALL", "TRACED_PARAMETER", "combine"]

@@ -1,0 +1,107 @@
+"""How a function's body uses each parameter: asked for boundaries only, once a function."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.objects import Function
+
+_SHAPE_CALLS = frozenset(
+    ["zeros", "ones", "full", "empty", "eye", "arange", "linspace", "reshape", "broadcast_to", "tile", "split", "normal", "uniform"]
+)
+_WHERE_CALLS = frozenset({"where", "cond", "select", "switch", "clip", "minimum", "maximum"})
+
+
+def parameter_uses(function: Function) -> dict[str, set[str]]:
+    """Words for what the body does with each parameter: "arithmetic", "comparison", "where", "index",
+    "list index", "range", "branch", "slice", "shape", "call", "attribute", "returned", "formatted"."""
+    if function.uses is None:
+        names = {*function.params, *function.keyword_only}
+        collector = _Uses(names)
+        body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
+        for child in body:
+            collector.visit(child)
+        function.uses = collector.found
+    return function.uses
+
+
+class _Uses(ast.NodeVisitor):
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+        self.found: dict[str, set[str]] = {}
+
+    def note(self, node: ast.AST | None, word: str) -> None:
+        """Every parameter that is `node`, or an arithmetic part of it, is used so."""
+        if isinstance(node, ast.Name):
+            if node.id in self.names:
+                self.found.setdefault(node.id, set()).add(word)
+        elif isinstance(node, ast.BinOp):
+            self.note(node.left, word)
+            self.note(node.right, word)
+        elif isinstance(node, ast.UnaryOp):
+            self.note(node.operand, word)
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for item in node.elts:
+                self.note(item, word)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self.note(node.left, "arithmetic")
+        self.note(node.right, "arithmetic")
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for side in (node.left, *node.comparators):
+            self.note(side, "comparison")
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If | ast.While | ast.IfExp | ast.Assert) -> None:
+        for child in ast.walk(node.test):
+            self.note(child, "branch")
+        self.generic_visit(node)
+
+    visit_While = visit_IfExp = visit_Assert = visit_If  # type: ignore[assignment]
+
+    def visit_Slice(self, node: ast.Slice) -> None:
+        for bound in (node.lower, node.upper, node.step):
+            self.note(bound, "slice")
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self.note(node.slice, "index")
+        self.generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        for child in ast.walk(node):
+            self.note(child, "formatted")
+
+    def visit_Return(self, node: ast.Return) -> None:
+        self.note(node.value, "returned")
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        callee = node.func
+        name = (
+            callee.attr
+            if isinstance(callee, ast.Attribute)
+            else callee.id
+            if isinstance(callee, ast.Name)
+            else ""
+        )
+        word = (
+            "range"
+            if name == "range"
+            else "shape"
+            if name in _SHAPE_CALLS
+            else "where"
+            if name in _WHERE_CALLS
+            else "call"
+        )
+        for argument in node.args:
+            self.note(argument, word)
+        for keyword in node.keywords:
+            self.note(keyword.value, "shape" if keyword.arg in ("shape", "length", "size") else word)
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self.note(node.value, "attribute")
+        self.generic_visit(node)

@@ -1,0 +1,280 @@
+"""Running functions: evaluated on demand, once for each kind of arguments, and replayed from then on.
+
+A run analyses one module of the project (its root): the module's top level, then each of its functions with
+unknown arguments, following calls into whatever they reach. Every evaluation keeps a log of the facts it
+left and the evaluations it called. At the end the logs are walked from the root, so that one evaluation
+reached by several call chains gives its facts once for each state of proof.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jaxlint.finding import Place
+from jaxlint.flow.frame import Frame, evaluate, execute
+from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, Read
+from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.values import (
+    FOREIGN,
+    FUNCTION,
+    INSTANCE,
+    NONE,
+    PER_CALL,
+    PER_CALL_UNKNOWN,
+    SCALAR,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Value,
+    join,
+)
+from jaxlint.jax_api.transforms import EAGER
+
+if TYPE_CHECKING:
+    from jaxlint.flow.configuration import DeviceUse
+
+# Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed
+# so deep; beyond that a result is unknown.
+_VARIANTS = 6
+_DEPTH = 11
+
+
+class Evaluation:
+    """One function body evaluated for one kind of arguments at one trace level."""
+
+    __slots__ = ("active", "device", "function", "level", "log", "module", "reads", "result", "scope")
+
+    def __init__(self, module: LoadedModule, function: Function | None, level: int) -> None:
+        self.module = module
+        self.function = function
+        self.level = level
+        self.result: Value = UNKNOWN_VALUE
+        self.log: list[Any] = []
+        self.reads: dict[Any, Read] = {}
+        self.active = False
+        self.device: DeviceUse | None = None  # its first device work, see flow.configuration
+        self.scope: object = None  # kept alive: its identity is part of the memo's key
+
+
+class Called(NamedTuple):
+    """A log entry: a call that entered another evaluation."""
+
+    node: ast.AST
+    module: LoadedModule
+    evaluation: Evaluation
+    in_loop: bool
+
+
+class Run:
+    """The analysis of one root module."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.memo: dict[Any, Evaluation] = {}
+        self.variants: dict[Function, int] = {}
+        self.traced: set[Function] = set()
+        self.stack: list[Evaluation] = []
+        self.boundaries: list[BoundaryState] = []
+        # Calls of functions with a cache: the place and the arguments of each.
+        self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
+
+    def call(
+        self,
+        caller: Frame,
+        closure: Closure,
+        arguments: dict[str, Value],
+        level: int,
+        node: ast.AST,
+        traced_by: Place | None = None,
+    ) -> Value:
+        """Enter a function with bound arguments; its result."""
+        evaluation = self.evaluation(caller, closure, arguments, level, traced_by)
+        if evaluation is None:
+            return UNKNOWN_VALUE
+        caller.log.append(Called(node, caller.module, evaluation, caller.loop > 0))
+        if caller.reads is not None and evaluation.reads:
+            for key, read in evaluation.reads.items():
+                caller.reads.setdefault(key, read)
+        result = evaluation.result
+        if level == EAGER and result.kind in (FUNCTION, INSTANCE, FOREIGN) and not closure.function.cached:
+            return rehome(result, evaluation, caller)
+        return result
+
+    def evaluation(
+        self,
+        caller: Frame,
+        closure: Closure,
+        arguments: dict[str, Value],
+        level: int,
+        traced_by: Place | None,
+    ) -> Evaluation | None:
+        """The evaluation for these arguments, made or remembered; None where the analysis gives up."""
+        function = closure.function
+        scope = closure.scope
+        key = (
+            function,
+            level,
+            None if scope is None else id(scope.names),
+            tuple([(name, value.signature()) for name, value in arguments.items()]),
+        )
+        known = self.memo.get(key)
+        if known is not None:
+            return known
+        count = self.variants.get(function, 0)
+        if count >= _VARIANTS or len(self.stack) >= _DEPTH or any(e.function is function for e in self.stack):
+            return None
+        self.variants[function] = count + 1
+        if level:
+            self.traced.add(function)
+        evaluation = self.memo[key] = Evaluation(function.module, function, level)
+        evaluation.scope = (scope, closure, arguments)
+        self._interpret(caller, closure, arguments, evaluation, traced_by)
+        return evaluation
+
+    def _interpret(
+        self,
+        caller: Frame,
+        closure: Closure,
+        arguments: dict[str, Value],
+        evaluation: Evaluation,
+        traced_by: Place | None,
+    ) -> None:
+        function = closure.function
+        module = function.module
+        self.program.environment(module)
+        frame = Frame(
+            self, module, evaluation, function, evaluation.level, len(self.stack) + 1, closure.scope
+        )
+        frame.reads = evaluation.reads if evaluation.level else None
+        frame.traced_by = traced_by or caller.traced_by
+        missing = PER_CALL_UNKNOWN if evaluation.level == EAGER else UNKNOWN_VALUE
+        names = frame.names
+        eager = evaluation.level == EAGER
+        for name in (*function.params, *function.keyword_only):
+            value = arguments.get(name)
+            if value is None or (eager and value.kind == UNKNOWN and not value.tags):
+                value = self._parameter(function, name, value or missing) if eager else value or missing
+            names[name] = value
+        if function.args.vararg is not None:
+            names[function.args.vararg.arg] = arguments.get("*", UNKNOWN_VALUE)
+        if function.args.kwarg is not None:
+            names[function.args.kwarg.arg] = arguments.get("**", UNKNOWN_VALUE)
+        self.stack.append(evaluation)
+        evaluation.active = True
+        try:
+            if isinstance(function.node, ast.Lambda):
+                evaluation.result = evaluate(frame, function.node.body)
+            else:
+                execute(frame, function.node.body)
+                evaluation.result = frame.result if frame.result is not None else NONE
+                if frame.yielded is not None:
+                    evaluation.result = Value(TREE, 0, 0, None, frame.yielded)
+        finally:
+            evaluation.active = False
+            self.stack.pop()
+
+    def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation) -> Called:
+        """The log entry for an evaluation that is not entered through `call` (a traced body)."""
+        return Called(node, caller.module, evaluation, caller.loop > 0)
+
+    def _parameter(self, function: Function, name: str, unknown: Value) -> Value:
+        """An unknown argument of eager code: a number where the default or the annotation says so."""
+        default = function.defaults.get(name)
+        if isinstance(default, ast.Constant) and type(default.value) in (int, float):
+            return Value(SCALAR, max(unknown.varies, PER_CALL), 0, None, None, unknown.origin)
+        if function.annotations.get(name) in ("int", "float"):
+            return Value(SCALAR, max(unknown.varies, PER_CALL), 0, None, None, unknown.origin)
+        return unknown
+
+    def generic(self, frame: Frame, closure: Closure) -> Evaluation | None:
+        """An eager function with unknown arguments."""
+        arguments: dict[str, Value] = {}
+        if closure.receiver is not None and closure.function.params and closure.function.is_method:
+            arguments[closure.function.params[0]] = closure.receiver
+        return self.evaluation(frame, closure, arguments, EAGER, None)
+
+
+def rehome(value: Value, evaluation: Evaluation, caller: Frame) -> Value:
+    """What a call returns fresh is as fresh as the call: it belongs to the caller from then on."""
+    thing: Closure | Instance | Foreign = value.data
+    if thing.home is not evaluation:
+        return value
+    node = caller.statement or thing.node
+    new: Closure | Instance | Foreign
+    if isinstance(thing, Closure):
+        new = thing.copy(caller.evaluation, caller.loop, thing.node)
+    elif isinstance(thing, Instance):
+        new = Instance(thing.cls, caller.evaluation, caller.loop, node)
+        new.fields = thing.fields
+    else:
+        new = Foreign(thing.api, caller.evaluation, caller.loop, thing.node)
+    return Value(value.kind, value.varies, value.tags, new, value.element, value.origin)
+
+
+def freshness(frame: Frame, thing: Closure | Instance | Foreign) -> str:
+    """Whether a thing is new where the frame now stands: "loop" (each iteration), "call" (each call of the
+    function that makes it) or "" (it outlives both)."""
+    home = thing.home
+    if home is None:
+        return ""
+    if home is frame.evaluation:
+        if thing.loop and frame.loop >= thing.loop:
+            return "loop"
+        return "call" if home.function is not None else ""
+    if not home.active:
+        return ""
+    if thing.loop:
+        return "loop"
+    return "call" if home.function is not None else ""
+
+
+def bind(
+    closure: Closure, positional: list[Value], keywords: dict[str, Value], frame: Frame
+) -> dict[str, Value]:
+    """Arguments by parameter name, bound ones and constant defaults included."""
+    function = closure.function
+    params = function.params
+    bound: dict[str, Value] = {}
+    start = 0
+    if closure.receiver is not None and function.is_method and params:
+        bound[params[0]] = closure.receiver
+        start = 1
+    values = [*closure.bound, *positional] if closure.bound else positional
+    extra: list[Value] = []
+    for offset, value in enumerate(values):
+        if start + offset < len(params):
+            bound[params[start + offset]] = value
+        else:
+            extra.append(value)
+    if extra and function.variadic:
+        bound["*"] = Value(TREE, 0, 0, extra)
+    if closure.bound_keywords:
+        keywords = {**closure.bound_keywords, **keywords}
+    for name, value in keywords.items():
+        if name in function.index or name in function.keyword_only:
+            bound[name] = value
+    for name, default in function.defaults.items():
+        if name not in bound:
+            bound[name] = default_value(default)
+    return bound
+
+
+def default_value(node: ast.expr) -> Value:
+    """The value of a default: only constants are looked at."""
+    if isinstance(node, ast.Constant):
+        return Value(1, data=node.value)
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
+        operand = node.operand.value
+        if isinstance(operand, (int, float)):
+            return Value(1, data=-operand)
+    return UNKNOWN_VALUE
+
+
+def returned(frame: Frame, value: Value) -> None:
+    """A `return`."""
+    frame.result = value if frame.result is None else join(frame.result, value)

@@ -1,0 +1,301 @@
+"""What becomes of the stack that a scan or a lax.map returns: looked for in the syntax of the one function
+that makes it, since few functions do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from jaxlint.finding import Place
+from jaxlint.flow.facts import Scan
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.objects import Closure
+from jaxlint.flow.values import API, CONSTANT, LAZY
+from jaxlint.jax_api.arrays import REDUCTIONS
+
+_OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
+_TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
+_STATIC = frozenset({"shape", "ndim", "dtype", "size"})
+
+
+class PendingScan:
+    """A scan seen; the use of its stack is looked up when the run is over."""
+
+    __slots__ = ("api", "body", "call", "frame", "length", "nothing", "place", "proof", "symbol")
+
+    def __init__(self, frame: Frame, api: str, call: Call, body: Closure | None, nothing: bool) -> None:
+        self.frame = frame
+        self.api = api
+        self.call = call
+        self.body = body
+        self.nothing = nothing
+        self.place = frame.place(call.node)
+        self.symbol = frame.symbol
+        self.proof = frame.proof()
+        length = call.argument(3, "length")
+        self.length = (
+            length.data
+            if length is not None and length.kind == CONSTANT and type(length.data) is int
+            else None
+        )
+
+    def fact(self) -> Scan:
+        finder = _StackUses(self.frame, self.call.node, self.api)
+        stack, uses = ("none", []) if self.nothing else finder.find()
+        return Scan(
+            self.place,
+            self.symbol,
+            self.proof,
+            api=self.api,
+            stack=stack,
+            uses=tuple(self.frame.place(node) for node in uses[:6]),
+            reducer=finder.reducer,
+            length=self.length,
+            body=self._body_place(),
+            carries_it=_carries_it(self.body),
+            assigned=finder.assigned,
+        )
+
+    def _body_place(self) -> Place | None:
+        if self.body is None:
+            return None
+        function = self.body.function
+        node = function.node
+        return function.module.place(node) if isinstance(node, ast.Lambda) else function.module.header(node)
+
+
+def _carries_it(body: Closure | None) -> bool:
+    """`return x, x`: what is stacked is the carry itself."""
+    if body is None:
+        return False
+    node = body.function.node
+    if isinstance(node, ast.Lambda):
+        returns: list[ast.expr | None] = [node.body]
+    else:
+        returns = [n.value for n in _own_nodes(node.body) if isinstance(n, ast.Return)]
+    if not returns:
+        return False
+    return all(
+        isinstance(value, ast.Tuple)
+        and len(value.elts) == 2
+        and ast.dump(value.elts[0]) == ast.dump(value.elts[1])
+        for value in returns
+    )
+
+
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a body, nested functions left out."""
+    stack: list[ast.AST] = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+class _StackUses:
+    """Finds the names that hold the stack and how they are used."""
+
+    def __init__(self, frame: Frame, call: ast.AST, api: str) -> None:
+        self.frame = frame
+        self.call = call
+        self.is_map = api.endswith(".map")
+        self.reducer = ""
+        self.assigned = ("", "")
+        function = frame.function
+        self.scope: ast.AST = function.node if function is not None else frame.module.tree
+        self.parent: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.scope):
+            for child in ast.iter_child_nodes(node):
+                self.parent[child] = node
+
+    def find(self) -> tuple[str, list[ast.AST]]:
+        """(verdict, the places that decide)."""
+        parent = self.parent.get(self.call)
+        if self.is_map:
+            return self._of_expression(self.call)
+        if isinstance(parent, ast.Subscript) and parent.value is self.call:
+            return self._of_pick(parent)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            return self._of_target(parent.targets[0])
+        if isinstance(parent, ast.Expr):
+            return "unused", []
+        return "kept", []
+
+    def _of_pick(self, pick: ast.Subscript) -> tuple[str, list[ast.AST]]:
+        """`scan(…)[0]` and `scan(…)[1]`."""
+        if isinstance(pick.slice, ast.Constant) and pick.slice.value == 0:
+            return "unused", [pick]
+        if isinstance(pick.slice, ast.Constant) and pick.slice.value == 1:
+            return self._of_expression(pick)
+        return "kept", []
+
+    def _of_target(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            carry, stack = target.elts
+            if isinstance(carry, ast.Name) and isinstance(stack, ast.Name):
+                self.assigned = (carry.id, stack.id)
+            elif isinstance(stack, ast.Name):
+                self.assigned = ("", stack.id)
+            return self._of_names(stack)
+        if isinstance(target, ast.Name):
+            return self._of_pair(target)
+        return "kept", []
+
+    def _of_pair(self, target: ast.Name) -> tuple[str, list[ast.AST]]:
+        """`out = scan(…)`, then `out[0]`, `out[1][-1]`, or `carry, ys = out`."""
+        verdicts: list[tuple[str, list[ast.AST]]] = []
+        for load in self._loads(target.id):
+            parent = self.parent.get(load)
+            if isinstance(parent, ast.Subscript) and parent.value is load:
+                verdicts.append(self._of_pick(parent))
+            elif isinstance(parent, ast.Assign) and len(parent.targets) == 1 and parent.value is load:
+                verdicts.append(self._of_target(parent.targets[0]))
+            else:
+                return "kept", []
+        return _combine(verdicts) if self._stores(target.id) == 1 else ("kept", [])
+
+    def _of_names(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
+        """The name, or the nested names, that a stack is unpacked into."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            verdicts = [self._of_names(item) for item in target.elts]
+            # Unused components are removed by themselves; what is used decides.
+            used = [v for v in verdicts if v[0] != "unused"]
+            return _combine(used) if used else ("unused", [])
+        if not isinstance(target, ast.Name):
+            return "kept", []
+        if self._stores(target.id) > 1:
+            if target.id == "_":
+                return "unused", []
+            return "kept", []
+        verdicts = [self._of_expression(load) for load in self._loads(target.id)]
+        return _combine(verdicts) if verdicts else ("unused", [])
+
+    def _loads(self, name: str) -> list[ast.Name]:
+        return [
+            n
+            for n in ast.walk(self.scope)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+        ]
+
+    def _stores(self, name: str) -> int:
+        return sum(
+            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+            for n in ast.walk(self.scope)
+        )
+
+    def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        """How one expression that is the stack is used."""
+        parent = self.parent.get(node)
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return self._of_subscript(parent)
+        if isinstance(parent, ast.Attribute) and parent.value is node:
+            return self._of_attribute(parent)
+        if isinstance(parent, ast.Call):
+            return self._of_argument(parent, node)
+        if isinstance(parent, ast.keyword):
+            return "kept", []
+        if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
+            return self._of_names(parent.targets[0])
+        if isinstance(parent, ast.Expr):
+            return "unused", []
+        return "kept", []
+
+    def _of_subscript(self, node: ast.Subscript) -> tuple[str, list[ast.AST]]:
+        index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+        if _is_last(index):
+            return "last", [node]
+        if isinstance(index, ast.Constant) and isinstance(index.value, str):
+            return self._of_expression(node)
+        return "kept", []
+
+    def _of_attribute(self, node: ast.Attribute) -> tuple[str, list[ast.AST]]:
+        if node.attr in _STATIC:
+            return "unused", []
+        call = self.parent.get(node)
+        if (
+            isinstance(call, ast.Call)
+            and call.func is node
+            and node.attr in _OWN_REDUCTIONS
+            and _over_first_axis(call, 0)
+        ):
+            self.reducer = node.attr
+            return "reduced", [call]
+        if isinstance(call, ast.Call) and call.func is node:
+            return "kept", []
+        return self._of_expression(node)  # a field of a named tuple of stacks
+
+    def _of_argument(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        dotted = self._dotted(call.func)
+        if dotted in _TREE_MAPS and len(call.args) == 2 and call.args[1] is node:
+            return self._of_tree_map(call)
+        head, _, last = dotted.rpartition(".")
+        if head in ("jax.numpy", "numpy") and last in _OWN_REDUCTIONS and call.args[:1] == [node]:
+            if _over_first_axis(call, 1):
+                self.reducer = last
+                return "reduced", [call]
+        return "kept", []
+
+    def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
+        function = call.args[0]
+        if not isinstance(function, ast.Lambda) or len(function.args.args) != 1:
+            return "kept", []
+        name, body = function.args.args[0].arg, function.body
+        if isinstance(body, ast.Subscript) and isinstance(body.value, ast.Name) and body.value.id == name:
+            index = (
+                body.slice.elts[0] if isinstance(body.slice, ast.Tuple) and body.slice.elts else body.slice
+            )
+            return ("last", [call]) if _is_last(index) else ("kept", [])
+        if (
+            isinstance(body, ast.Call)
+            and isinstance(body.func, ast.Attribute)
+            and body.func.attr in _OWN_REDUCTIONS
+        ):
+            receiver = body.func.value
+            own = isinstance(receiver, ast.Name) and receiver.id == name and _over_first_axis(body, 0)
+            given = body.args[:1] and isinstance(body.args[0], ast.Name) and body.args[0].id == name
+            if own or (given and _over_first_axis(body, 1)):
+                self.reducer = body.func.attr
+                return "reduced", [call]
+        return "kept", []
+
+    def _dotted(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            value = self.frame.names.get(node.id) or (self.frame.module.names or {}).get(node.id)
+            if value is not None and value.kind == LAZY:
+                value = self.frame.run.program.force(value)
+            return str(value.data) if value is not None and value.kind == API else node.id
+        if isinstance(node, ast.Attribute):
+            return f"{self._dotted(node.value)}.{node.attr}"
+        return ""
+
+
+def _combine(verdicts: list[tuple[str, list[ast.AST]]]) -> tuple[str, list[ast.AST]]:
+    used = [v for v in verdicts if v[0] != "unused"]
+    if not used:
+        return "unused", [n for v in verdicts for n in v[1]]
+    kinds = {v[0] for v in used}
+    places = [n for v in used for n in v[1]]
+    if kinds == {"last"}:
+        return "last", places
+    return ("reduced", places) if "kept" not in kinds else ("kept", [])
+
+
+def _is_last(index: ast.expr) -> bool:
+    return (
+        isinstance(index, ast.UnaryOp)
+        and isinstance(index.op, ast.USub)
+        and isinstance(index.operand, ast.Constant)
+        and index.operand.value == 1
+    )
+
+
+def _over_first_axis(call: ast.Call, position: int) -> bool:
+    """A reduction over axis 0, or over everything."""
+    axis: ast.expr | None = call.args[position] if len(call.args) > position else None
+    for keyword in call.keywords:
+        if keyword.arg == "axis":
+            axis = keyword.value
+    if axis is None:
+        return True
+    return isinstance(axis, ast.Constant) and axis.value in (0, None)

@@ -1,0 +1,173 @@
+"""grad, vmap, checkpoint and their kin: a callable at a higher trace level; partial: one with arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxlint.flow.boundary import as_traced
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import Closure, PartialApi
+from jaxlint.flow.run import bind, freshness
+from jaxlint.flow.values import (
+    API,
+    BOUNDARY,
+    CONSTANT,
+    FRESH,
+    FUNCTION,
+    INSTANCE,
+    PARTIAL,
+    TRACED_PARAMETER,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+)
+from jaxlint.jax_api.transforms import EAGER, JIT, TRACERS, TRANSFORMS, VMAP
+
+
+@api_call("partial")
+def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if not call.positional:
+        return UNKNOWN_VALUE
+    target = call.positional[0]
+    if target.kind == API:
+        return Value(PARTIAL, data=PartialApi(target.data, call.positional[1:], call.keywords))
+    if target.kind == PARTIAL:
+        inner: PartialApi = target.data
+        merged = PartialApi(
+            inner.api, [*inner.args, *call.positional[1:]], {**inner.keywords, **call.keywords}
+        )
+        return Value(PARTIAL, data=merged)
+    if target.kind == FUNCTION:
+        closure = target.data.copy(frame.evaluation, frame.loop, call.node)
+        closure.bound = [*closure.bound, *call.positional[1:]]
+        closure.bound_keywords = {**closure.bound_keywords, **call.keywords}
+        closure.via = "partial"
+        return Value(FUNCTION, data=closure)
+    if target.kind == BOUNDARY:
+        return target
+    return Value(UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "partial"))
+
+
+@api_call("value_partial")
+def value_partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eqx.Partial` and `jax.tree_util.Partial` are pytrees: not made anew for a cache."""
+    result = partial(frame, dotted, last, call)
+    if result.kind == FUNCTION:
+        result.data.via = ""
+        result.data.home = None
+    return result if result.kind == FUNCTION else UNKNOWN_VALUE
+
+
+@api_call("transform")
+def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    level, name = TRANSFORMS[dotted]
+    target = call.argument(0, "fun", "f", "fn")
+    if target is None:
+        return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
+    if target.kind == BOUNDARY:
+        return target
+    closure = _callable(target, frame, call)
+    if closure is None:
+        return Value(
+            UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "transform of a function")
+        )
+    made = closure.copy(frame.evaluation, frame.loop, call.node)
+    if call.decorator:
+        made.home, made.loop = closure.home, closure.loop
+    made.transforms = (*closure.transforms, (level, name))
+    made.by_equinox = dotted.startswith("equinox.") and (closure.by_equinox or not closure.transforms)
+    made.inner_fresh = closure.inner_fresh or (
+        bool(freshness(frame, closure)) and closure.receiver is None and not closure.transforms
+    )
+    if name == "shard_map":
+        made.axes_unknown = True
+    if name == "vmap":
+        _map_axes(frame, made, call)
+    return Value(FUNCTION, data=made)
+
+
+def _callable(target: Value, frame: Frame, call: Call) -> Closure | None:
+    if target.kind == FUNCTION:
+        closure: Closure = target.data
+        return closure
+    if target.kind == INSTANCE:
+        method = target.data.cls.lookup("__call__")
+        if method is not None:
+            made = Closure(
+                method,
+                method.cls.scope if method.cls else None,
+                target.data.home,
+                target.data.loop,
+                call.node,
+            )
+            made.receiver = target
+            return made
+    return None
+
+
+def _map_axes(frame: Frame, closure: Closure, call: Call) -> None:
+    axes = call.argument(1, "in_axes")
+    if axes is not None:
+        if axes.kind == TREE and axes.data.__class__ is list:
+            closure.in_axes = [None if _is_none(v) else 0 for v in axes.data]
+            if closure.offset:
+                closure.in_axes.insert(0, None)
+        elif not (axes.kind == CONSTANT and axes.data == 0):
+            closure.axes_unknown = True
+    if closure.axes_unknown or closure.bound or frame.level >= JIT:
+        return
+    if call.decorator or frame.level == EAGER:
+        _trace_mapped(frame, closure, call)
+
+
+def _is_none(value: Value) -> bool:
+    return value.kind == CONSTANT and value.data is None
+
+
+def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
+    """Mapped arguments are tracers whoever calls."""
+    function = closure.function
+    arguments: dict[str, Value] = {}
+    for index, name in enumerate(function.params):
+        axes = closure.in_axes
+        if name in function.defaults or (index == 0 and function.is_method):
+            continue
+        if axes is not None and index < len(axes) and axes[index] is None:
+            continue
+        arguments[name] = TRACED_PARAMETER
+    if closure.receiver is not None and function.is_method and function.params:
+        arguments[function.params[0]] = closure.receiver
+    frame.run.call(
+        frame,
+        closure,
+        arguments,
+        VMAP,
+        call.node,
+        frame.place(call.node) if hasattr(call.node, "lineno") else None,
+    )
+
+
+@api_call("tracer")
+def trace(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eval_shape(f, *args)`, `jvp(f, primals, tangents)`: the callable is traced with what is given."""
+    target = call.argument(0, "fun", "f")
+    closure = _callable(target, frame, call) if target is not None else None
+    if closure is not None:
+        values: list[Any] = [as_traced(v, "jax") for v in call.positional[1:]]
+        if last in ("jvp", "filter_jvp") and call.positional[1:2] and call.positional[1].kind == TREE:
+            primals = call.positional[1].data
+            values = [as_traced(v, "jax") for v in primals] if primals.__class__ is list else []
+        frame.run.call(
+            frame, closure, bind(closure, values, {}, frame), max(TRACERS[dotted], frame.level), call.node
+        )
+    if last.startswith("make_jaxpr") or last.endswith("eval_shape"):
+        return UNKNOWN_VALUE
+    return UNKNOWN_VALUE
+
+
+@api_call("haiku_transform")
+def haiku_transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A Haiku `Transformed`: its `init` and `apply` are stored functions, not bound methods."""
+    return UNKNOWN_VALUE

@@ -1,0 +1,317 @@
+"""Abstract values: what is known of an expression's result. Unknown means silence.
+
+A value is immutable by convention (never change one in place: make another); what it refers to in `data` may
+be a mutable record of the thing itself (a boundary, an instance).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jaxlint.flow.facts import Kind, Tag, Varies
+
+if TYPE_CHECKING:
+    from jaxlint.flow.program import LoadedModule
+
+# Kinds are plain integers: the analysis compares them millions of times.
+(
+    UNKNOWN,
+    CONSTANT,  # data: the Python value
+    SCALAR,  # a Python number
+    SHAPE,  # static under a trace
+    HOST,
+    DEVICE,
+    TRACED,
+    PARAMETER,  # of traced code: perhaps a tree, perhaps None
+    FUNCTION,  # data: objects.Closure
+    BOUNDARY,  # data: boundary.BoundaryState
+    TREE,  # data: list of values, dict of key → value, or None; element: what any member may be
+    INSTANCE,  # data: objects.Instance
+    CLASS,  # data: objects.ClassInfo
+    API,  # data: canonical dotted name
+    MODULE,  # data: LoadedModule
+    DTYPE,
+    INDEXER,  # x.at; data: the array
+    PARTIAL,  # data: objects.PartialApi
+    FOREIGN,  # an object a known library made; data: objects.Foreign
+    LAZY,  # an import of the project not looked at yet; data: (dotted name, importing module's entry)
+) = range(20)
+
+FACT_KINDS: dict[int, Kind] = {
+    UNKNOWN: Kind.UNKNOWN,
+    CONSTANT: Kind.CONSTANT,
+    SCALAR: Kind.SCALAR,
+    SHAPE: Kind.SHAPE,
+    HOST: Kind.HOST,
+    DEVICE: Kind.DEVICE,
+    TRACED: Kind.TRACED,
+    PARAMETER: Kind.TRACED_PARAMETER,
+    FUNCTION: Kind.FUNCTION,
+    BOUNDARY: Kind.BOUNDARY,
+    TREE: Kind.TREE,
+    INSTANCE: Kind.INSTANCE,
+    CLASS: Kind.CLASS,
+    API: Kind.API,
+    MODULE: Kind.MODULE,
+    DTYPE: Kind.DTYPE,
+    INDEXER: Kind.OTHER,
+    PARTIAL: Kind.FUNCTION,
+    FOREIGN: Kind.OTHER,
+    LAZY: Kind.UNKNOWN,
+}
+
+# Tags as integers, for the same reason.
+BOOLEAN_MASK = int(Tag.BOOLEAN_MASK)
+DATA_SHAPE = int(Tag.DATA_SHAPE)
+GROWN = int(Tag.GROWN)
+FRESH = int(Tag.FRESH)
+UPDATED = int(Tag.UPDATED)
+SMALL = int(Tag.SMALL)
+BOUNDED = int(Tag.BOUNDED)
+RAGGED = int(Tag.RAGGED)
+TEXT = int(Tag.TEXT)
+# Marks of a loop in its rehearsal, not a fact's business: a name the loop carries round, and what arithmetic
+# made of one.
+CARRIED = 1 << 16
+MOVED = 1 << 17
+
+CONSTANT_VARIES = int(Varies.CONSTANT)
+PER_CALL = int(Varies.PER_CALL)
+PER_ITERATION = int(Varies.PER_ITERATION)
+
+ARRAYS = frozenset((HOST, DEVICE, TRACED, PARAMETER))
+CONCRETE = frozenset((HOST, DEVICE))
+TRACERS = frozenset((TRACED, PARAMETER))
+NUMBERS = frozenset((CONSTANT, SCALAR))
+
+_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED  # survive a join if either side has them
+_MUST = BOOLEAN_MASK | BOUNDED | TEXT  # only if both have them
+
+
+class Origin(NamedTuple):
+    """Where a property came from, and a word for it ("loop index", "len", "lambda"...)."""
+
+    module: LoadedModule
+    node: ast.AST
+    word: str
+    extra: Any = None
+
+
+class Value:
+    """kind, how it varies, tags; `size` is a bound on the number of array elements, if known."""
+
+    __slots__ = ("data", "element", "kind", "origin", "size", "tags", "varies")
+
+    def __init__(
+        self,
+        kind: int,
+        varies: int = 0,
+        tags: int = 0,
+        data: Any = None,
+        element: Value | None = None,
+        origin: Origin | None = None,
+        size: int | None = None,
+    ) -> None:
+        self.kind = kind
+        self.varies = varies
+        self.tags = tags
+        self.data = data
+        self.element = element
+        self.origin = origin
+        self.size = size
+
+    def __repr__(self) -> str:
+        parts = [FACT_KINDS[self.kind].value]
+        if self.data is not None:
+            parts.append(repr(self.data)[:60])
+        if self.varies:
+            parts.append(Varies(self.varies).name.lower())
+        if self.tags:
+            parts.append(f"tags {self.tags:#x}")
+        return f"<{' '.join(parts)}>"
+
+    def but(
+        self, *, varies: int | None = None, tags: int | None = None, origin: Origin | None = None
+    ) -> Value:
+        """The same value with other properties."""
+        return Value(
+            self.kind,
+            self.varies if varies is None else varies,
+            self.tags if tags is None else tags,
+            self.data,
+            self.element,
+            origin or self.origin,
+            self.size,
+        )
+
+    def signature(self) -> tuple[Any, ...]:
+        """What distinguishes one call of a function from another, for memoisation."""
+        kind = self.kind
+        extra: Any = None
+        if kind == CONSTANT:
+            extra = (type(self.data).__name__, repr(self.data)[:40])
+        elif kind == TREE:
+            if self.data.__class__ is list:
+                extra = tuple([v.signature() for v in self.data[:8]])
+            elif self.data.__class__ is dict:
+                extra = tuple([(str(k), v.signature()) for k, v in list(self.data.items())[:8]])
+            if self.element is not None:
+                extra = (extra, self.element.kind, self.element.varies, self.element.tags)
+        elif kind >= FUNCTION and kind != DTYPE:
+            extra = self.data if kind == API else self.data.api if kind == FOREIGN else id(self.data)
+        return (kind, self.varies, self.tags, extra)
+
+
+UNKNOWN_VALUE = Value(UNKNOWN)
+PER_CALL_UNKNOWN = Value(UNKNOWN, PER_CALL)
+NONE = Value(CONSTANT)
+TRUE = Value(CONSTANT, data=True)
+FALSE = Value(CONSTANT, data=False)
+TRACED_VALUE = Value(TRACED)
+TRACED_MASK = Value(TRACED, tags=BOOLEAN_MASK)
+TRACED_PARAMETER = Value(PARAMETER)
+DEVICE_VALUE = Value(DEVICE)
+DEVICE_MASK = Value(DEVICE, tags=BOOLEAN_MASK)
+HOST_VALUE = Value(HOST)
+HOST_MASK = Value(HOST, tags=BOOLEAN_MASK)
+SHAPE_VALUE = Value(SHAPE)
+SCALAR_VALUE = Value(SCALAR)
+BOOL_VALUE = Value(SCALAR, tags=BOUNDED)
+TEXT_VALUE = Value(UNKNOWN, tags=TEXT)
+DTYPE_VALUE = Value(DTYPE)
+ANY_TREE = Value(TREE)
+
+_SMALL_ELEMENTS = 1 << 18  # 1 MiB of float32
+
+
+def is_number(value: Value) -> bool:
+    """A Python number: a scalar, or a constant int or float (a bool counts)."""
+    return value.kind == SCALAR or (value.kind == CONSTANT and isinstance(value.data, (int, float)))
+
+
+def is_small(value: Value) -> bool:
+    """Proven under 1 MiB from shapes in view."""
+    if value.kind == TREE or value.kind == INSTANCE:
+        members = parts(value)
+        return bool(members) and all(is_small(v) for v in members)
+    if value.kind in NUMBERS:
+        return True
+    return bool(value.tags & SMALL) or (value.size is not None and value.size < _SMALL_ELEMENTS)
+
+
+def parts(value: Value) -> list[Value]:
+    """The known members of a container or fields of an instance."""
+    if value.kind == TREE:
+        if value.data.__class__ is list:
+            return list(value.data)
+        if value.data.__class__ is dict:
+            return list(value.data.values())
+        return [value.element] if value.element is not None else []
+    if value.kind == INSTANCE and value.data is not None:
+        return list(value.data.fields.values())
+    return []
+
+
+def tree(members: list[Value] | dict[Any, Value], origin: Origin | None = None, tags: int = 0) -> Value:
+    """A tuple, list or dict display."""
+    values = members.values() if members.__class__ is dict else members
+    varies = max([v.varies for v in values], default=0)  # type: ignore[union-attr]
+    return Value(TREE, varies, tags, members, None, origin)
+
+
+def collection(element: Value | None, origin: Origin | None = None) -> Value:
+    """A container of any number of like members."""
+    return Value(TREE, 0, 0, None, element, origin)
+
+
+def join(a: Value, b: Value) -> Value:
+    """What is known when either may be the value."""
+    if a is b:
+        return a
+    tags = (a.tags | b.tags) & _MAY | a.tags & b.tags & _MUST
+    if a.kind == b.kind:
+        return _join_alike(a, b, tags)
+    kinds = {a.kind, b.kind}
+    if DEVICE in kinds and (is_number(a) or is_number(b)):
+        array = a if a.kind == DEVICE else b
+        return Value(DEVICE, 0, tags | (array.tags & SMALL), None, None, array.origin, array.size)
+    if kinds <= TRACERS:
+        return Value(PARAMETER, 0, tags)
+    if kinds == NUMBERS:
+        constant, scalar = (a, b) if a.kind == CONSTANT else (b, a)
+        if isinstance(constant.data, (int, float)):
+            return Value(
+                SCALAR, scalar.varies, tags | scalar.tags & (CARRIED | MOVED), None, None, scalar.origin
+            )
+        return UNKNOWN_VALUE
+    if kinds == CONCRETE:
+        return Value(DEVICE, 0, tags, None, None, a.origin or b.origin)
+    return Value(UNKNOWN, max(a.varies, b.varies), tags, None, None, a.origin or b.origin)
+
+
+def _join_alike(a: Value, b: Value, tags: int) -> Value:
+    kind = a.kind
+    varies = max(a.varies, b.varies)
+    origin = a.origin if a.varies >= b.varies and a.origin else b.origin or a.origin
+    if kind == CONSTANT:
+        if type(a.data) is type(b.data) and a.data == b.data:
+            return a
+        if isinstance(a.data, bool) and isinstance(b.data, bool):
+            return BOOL_VALUE
+        if is_number(a) and is_number(b):
+            return Value(SCALAR, 0, tags | BOUNDED)
+        if isinstance(a.data, str) and isinstance(b.data, str):
+            return Value(UNKNOWN, 0, tags | TEXT | BOUNDED)
+        return Value(UNKNOWN, varies, tags)
+    if kind == UNKNOWN and (a.data is not None or b.data is not None):
+        return a if a.data is not None else b  # a watch: see flow.watching
+    if kind == API:
+        return a if a.data == b.data else UNKNOWN_VALUE
+    if kind == FOREIGN:
+        return a if a.data.api == b.data.api else UNKNOWN_VALUE
+    if kind == TREE:
+        return _join_trees(a, b, tags, varies, origin)
+    if FUNCTION <= kind < DTYPE or kind == PARTIAL:
+        return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
+    size = None if a.size is None or b.size is None else max(a.size, b.size)
+    small = a.tags & b.tags & SMALL
+    carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0
+    return Value(kind, varies, tags | small | carried, None, None, origin, size)
+
+
+def _join_trees(a: Value, b: Value, tags: int, varies: int, origin: Origin | None) -> Value:
+    if a.data.__class__ is list and b.data.__class__ is list and len(a.data) == len(b.data):
+        return Value(
+            TREE, varies, tags, [join(p, q) for p, q in zip(a.data, b.data, strict=True)], None, origin
+        )
+    if a.data.__class__ is dict and b.data.__class__ is dict and a.data.keys() == b.data.keys():
+        return Value(TREE, varies, tags, {k: join(v, b.data[k]) for k, v in a.data.items()}, None, origin)
+    return Value(TREE, varies, tags, None, join_all([*parts(a), *parts(b)]), origin)
+
+
+def join_all(values: Iterable[Value]) -> Value | None:
+    """The join of all, None of none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+    return result
+
+
+def join_environments(
+    one: dict[str, Value] | None, other: dict[str, Value] | None
+) -> dict[str, Value] | None:
+    """The join of two environments, made in place in the first. A name bound on one side only is kept as it
+    is: reading it on the other path is Python's own error."""
+    if one is None:
+        return other
+    if other is None:
+        return one
+    for name, value in other.items():
+        known = one.get(name)
+        if known is None:
+            one[name] = value
+        elif known is not value:
+            one[name] = join(known, value)
+    return one

@@ -1,0 +1,129 @@
+"""Facts → suspects → findings: the rules look at facts, and only what they suspect is parsed by libcst."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Protocol
+
+from jaxlint.engine_codes import INTERNAL_ERROR
+from jaxlint.finding import Finding, Place
+from jaxlint.flow.facts import Fact, ModuleRole
+from jaxlint.rule import Pair, Rule
+
+if TYPE_CHECKING:
+    from jaxlint.context import Context
+    from jaxlint.project.root import Project
+    from jaxlint.project.source import Source
+
+Suspect = tuple[Rule, Pair, Fact]
+
+
+class Sources(Protocol):
+    """Where the judge finds what it judges."""
+
+    project: Project
+
+    def by_shown_path(self, path: str) -> Source | None: ...
+
+
+class Judge:
+    """Asks the rules."""
+
+    def __init__(self, pairs: dict[type[Fact], list[tuple[Rule, Pair]]], sources: Sources) -> None:
+        self._pairs = pairs
+        self._sources = sources
+
+    def findings(self, facts: list[Fact], role: ModuleRole) -> list[Finding]:
+        """What the rules say of the facts of one run. A rule that fails gives JAX000 where it failed."""
+        found: list[Finding] = []
+        suspects: dict[str, list[Suspect]] = {}
+        every: dict[type[Fact], list[Fact]] = {}
+        for fact in facts:
+            every.setdefault(type(fact), []).append(fact)
+            for rule, pair in self._pairs.get(type(fact), ()):
+                try:
+                    if pair.suspect(fact):
+                        suspects.setdefault(fact.place.path, []).append((rule, pair, fact))
+                except Exception as error:
+                    found.append(_failed(rule, fact.place, error))
+        for path, listed in suspects.items():
+            found += self._judge(path, listed, every, role)
+        return found
+
+    def _judge(
+        self, path: str, suspects: list[Suspect], every: dict[type[Fact], list[Fact]], role: ModuleRole
+    ) -> list[Finding]:
+        source = self._sources.by_shown_path(path)
+        if source is None or source.tree is None:
+            return []
+        try:
+            context = self._context(path, source.text, source.tree, suspects, every, role)
+        except Exception as error:
+            return [_failed(rule, fact.place, error) for rule, _, fact in suspects[:1]]
+        found: list[Finding] = []
+        for rule, pair, fact in suspects:
+            try:
+                found += pair.check(fact, context.node(fact.place), context)
+            except Exception as error:
+                found.append(_failed(rule, fact.place, error))
+        return found
+
+    def _context(
+        self,
+        path: str,
+        text: str,
+        tree: ast.Module,
+        suspects: list[Suspect],
+        every: dict[type[Fact], list[Fact]],
+        role: ModuleRole,
+    ) -> Context:
+        from jaxlint.context import Context
+        from jaxlint.focus import Focus
+
+        lines = {line for _, _, fact in suspects for line in _lines(fact, path)}
+        project = self._sources.project
+        return Context(
+            path=path,
+            source=text,
+            focus=Focus(text, tree, lines),
+            aliases=aliases(tree),
+            every_fact=every,
+            jax_version=project.jax_version,
+            requires_python=project.requires_python,
+            role=role,
+        )
+
+
+def _lines(fact: Fact, path: str) -> list[int]:
+    """The lines a rule may want to see: the fact's own, and those of the places it names in this file."""
+    lines = [fact.place.span.line]
+    for name in type(fact).__dataclass_fields__:
+        value = getattr(fact, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            place = item if isinstance(item, Place) else getattr(item, "place", None)
+            if isinstance(place, Place) and place.path == path:
+                lines.append(place.span.line)
+            definition = getattr(item, "definition", None)
+            if isinstance(definition, Place) and definition.path == path:
+                lines.append(definition.span.line)
+    lines += [step.place.span.line for step in fact.proof.chain if step.place.path == path]
+    return lines
+
+
+def aliases(tree: ast.Module) -> dict[str, str]:
+    """Canonical dotted name → the file's own spelling, from its module-level imports."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                found.setdefault(alias.name if alias.asname else top, alias.asname or top)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                found.setdefault(f"{node.module}.{alias.name}", alias.asname or alias.name)
+    return found
+
+
+def _failed(rule: Rule, place: Place, error: Exception) -> Finding:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return INTERNAL_ERROR.finding(place, f"{rule.meta.code} failed here: {text}")
