@@ -6,8 +6,9 @@ import argparse
 import sys
 
 from jaxlint import page, registry
+from jaxlint.cli import status
 from jaxlint.engine_codes import EngineCode
-from jaxlint.rule import Meta, RuleError
+from jaxlint.rule import Meta
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,12 +17,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the page. Exit status 2 when there is no such rule."""
+    """Print the page."""
     try:
         text = _text(registry.find(args.rule, registry.load()))
-    except (registry.SelectorError, RuleError) as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
-        return 2
+    except registry.SelectorError as error:
+        status.complain(str(error))
+        return status.FAILED
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         Console().print(Markdown(text))
     else:
         print(text, end="")
-    return 0
+    return status.CLEAN
 
 
 def _text(subject: Meta | EngineCode) -> str:
@@ -37,5 +38,5 @@ def _text(subject: Meta | EngineCode) -> str:
         kind = f"{subject.severity.value}, reported by the engine itself"
         return f"# {subject.code} {subject.slug}\n\n{kind}\n\n{subject.summary}\n"
     title, _, rest = page.read(subject.page).body(lambda block: f"```{block.language}").partition("\n")
-    status = f"{subject.status} since {subject.since}"
-    return f"{title}\n\n{subject.severity.value}, {status}, fix: {subject.fix}\n\n{rest.lstrip()}"
+    kind = f"{subject.severity.value}, {subject.status} since {subject.since}, fix: {subject.fix}"
+    return f"{title}\n\n{kind}\n\n{rest.lstrip()}"

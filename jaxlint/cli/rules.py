@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from jaxlint import __version__, front_matter, registry
-from jaxlint.rule import Meta, RuleError
+from jaxlint.cli import status
+from jaxlint.rule import Meta
 
 # The folder of each hundred of codes.
 FOLDERS = {
@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Lists the rules, or begins a new one. Exit status 2 when that cannot be done."""
+    """List the rules, or begin a new one."""
     try:
         metas = [rule.meta for rule in registry.load()]
         if args.action == "new":
@@ -42,10 +42,10 @@ def run(args: argparse.Namespace) -> int:
                 print(path)
         else:
             print(_json(metas) if args.output_format == "json" else _table(metas))
-    except (RuleError, _Refusal) as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
-        return 2
-    return 0
+    except _Refusal as error:
+        status.complain(str(error))
+        return status.FAILED
+    return status.CLEAN
 
 
 def _json(metas: Iterable[Meta]) -> str:
