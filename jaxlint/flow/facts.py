@@ -137,7 +137,7 @@ class Operand:
         return python and self.varies is Varies.PER_ITERATION and Tag.BOUNDED not in self.tags
 
 
-_ARRAY_USES = frozenset({"arithmetic", "comparison", "where", "index"})
+_ARRAY_USES = frozenset({"arithmetic", "comparison", "where", "index", "returned"})
 _PYTHON_USES = frozenset({"range", "branch", "slice", "shape", "list index"})
 
 

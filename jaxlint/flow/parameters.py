@@ -11,6 +11,9 @@ _SHAPE_CALLS = frozenset(
 )
 _WHERE_CALLS = frozenset({"where", "cond", "select", "switch", "clip", "minimum", "maximum"})
 
+# What happens to the result of arithmetic says nothing of the parts: they are used in arithmetic.
+_OF_THE_WHOLE = frozenset({"call", "returned"})
+
 
 def parameter_uses(function: Function) -> dict[str, set[str]]:
     """Words for what the body does with each parameter: "arithmetic", "comparison", "where", "index",
@@ -35,7 +38,7 @@ class _Uses(ast.NodeVisitor):
         if isinstance(node, ast.Name):
             if node.id in self.names:
                 self.found.setdefault(node.id, set()).add(word)
-        elif isinstance(node, ast.BinOp):
+        elif isinstance(node, ast.BinOp) and word not in _OF_THE_WHOLE:
             self.note(node.left, word)
             self.note(node.right, word)
         elif isinstance(node, ast.UnaryOp):
