@@ -131,7 +131,7 @@ def _peers(args: argparse.Namespace, tree: Tree) -> Iterator[Row]:
     yield Row("Fixit", peer(args.fixit, "fixit", "--quiet lint"), "default rules, no cache, own workers")
     yield Row(
         "pylint",
-        peer(args.pylint, "pylint", "--rcfile /dev/null --jobs 1 --exit-zero"),
+        peer(args.pylint, "pylint", "--rcfile /dev/null --recursive y --jobs 1 --exit-zero"),
         "default rules, no cache",
     )
 
