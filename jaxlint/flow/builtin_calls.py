@@ -212,6 +212,23 @@ def _set(frame: Frame, first: Value, call: Call) -> Value:
     return collection(element_of(first) if call.positional else None, Origin(frame.module, call.node, "set"))
 
 
+def _frozenset(frame: Frame, first: Value, call: Call) -> Value:
+    return collection(
+        element_of(first) if call.positional else None, Origin(frame.module, call.node, "frozenset")
+    )
+
+
+def _slice(frame: Frame, first: Value, call: Call) -> Value:
+    return Value(
+        UNKNOWN,
+        max([v.varies for v in call.values()], default=0),
+        0,
+        None,
+        None,
+        Origin(frame.module, call.node, "slice"),
+    )
+
+
 def _dict(frame: Frame, first: Value, call: Call) -> Value:
     origin = Origin(frame.module, call.node, "dict")
     if not call.positional:
@@ -302,7 +319,8 @@ _HANDLERS = {
     "reversed": _same_container,
     "tuple": _tuple,
     "set": _set,
-    "frozenset": _set,
+    "frozenset": _frozenset,
+    "slice": _slice,
     "dict": _dict,
     "abs": _arithmetic,
     "round": _arithmetic,

@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     SHAPE,
     SMALL,
     TREE,
+    UNKNOWN,
     Value,
     is_small,
 )
@@ -79,6 +80,7 @@ def operand(
         leaves=tuple(_leaves(frame, node, value, path, depth)),
         class_name=class_name(value),
         hashing=hashing(value),
+        fresh_in=freshness(frame, value.data) if fresh else "",
     )
 
 
@@ -187,6 +189,8 @@ def hashing(value: Value) -> str:
         return "identity" if value.data.api.startswith("optax.") else ""
     if kind in (PARTIAL, BOUNDARY):
         return "identity"
+    if kind == UNKNOWN and value.origin is not None and value.origin.word == "slice":
+        return "unhashable"  # before Python 3.12
     return ""
 
 
