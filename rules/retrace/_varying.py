@@ -6,10 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxlint.flow.facts import BoundaryUse, Operand, Parameter, Tag
+from jaxlint.finding import Place
+from jaxlint.flow.facts import BoundaryUse, Kind, Operand, Parameter, Tag, Varies
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
+_OFF_ARRAYS = frozenset({"item", "int of array", "float of array"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,33 @@ def varying(fact: BoundaryUse, arguments: Iterable[Operand]) -> list[Varying]:
     parameters = {parameter.name: parameter for parameter in fact.boundary.parameters}
     found = []
     for argument in arguments:
-        leaf = next((value for value in argument.walk() if not value.leaves and value.varying_scalar), None)
+        leaves = (value for value in argument.walk() if not value.leaves)
+        leaf = next((value for value in leaves if value.varying_scalar or _read_again(value, fact)), None)
         if leaf is not None:
             found.append(Varying(argument, leaf, parameters.get(argument.parameter or "")))
     return found
+
+
+def _read_again(value: Operand, fact: BoundaryUse) -> bool:
+    """A number read off an array in each call of a function that runs again and again."""
+    read = value.origin_kind in _OFF_ARRAYS and value.varies is Varies.PER_CALL and value.kind is Kind.SCALAR
+    return read and fact.proof.repeated is not None
+
+
+def proven(found: Iterable[Varying], node: cst.CSTNode | None, ctx: Context) -> list[Varying]:
+    """Those that are other values each time for sure: a number read off an array counts only where the
+    function that calls the boundary reads it."""
+    return [each for each in found if each.leaf.varying_scalar or _same_function(each.leaf.origin, node, ctx)]
+
+
+def _same_function(origin: Place | None, call: cst.CSTNode | None, ctx: Context) -> bool:
+    import libcst as cst
+
+    read = ctx.node(origin) if origin is not None else None
+    if read is None or call is None:
+        return False
+    around = [next((p for p in ctx.parents(n) if isinstance(p, cst.FunctionDef)), None) for n in (read, call)]
+    return around[0] is around[1]
 
 
 def already_compiled(fact: BoundaryUse, found: Iterable[Varying], ctx: Context) -> bool:

@@ -99,6 +99,6 @@ def _hoisted(key: Key, ctx: Context) -> Fix | None:
     node = ctx.node(origin) if origin is not None else None
     if node is None:
         return None
-    name = key.argument.parameter or key.leaf.origin_kind.replace(" ", "_") or "shared"
-    edits = hoist(node, name, set(), ctx)
+    what = key.leaf.path.rpartition(".")[2] or key.argument.parameter or "value"
+    edits = hoist(node, f"shared_{what}" if what.isidentifier() else "shared_value", set(), ctx)
     return Fix("Make it once, before the loop", Applicability.DISPLAY, edits) if edits else None

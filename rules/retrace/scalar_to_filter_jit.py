@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import BoundaryUse, FieldStore, Guard, JitCall, Kind, Tag, Varies
+from jaxlint.flow.facts import BoundaryUse, FieldStore, Guard, JitCall, Kind
 from jaxlint.rule import Confidence, Rule
 
 from . import _wording as wording
-from ._varying import Varying, already_compiled, varying
+from ._varying import Varying, already_compiled, proven, varying
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -26,8 +26,8 @@ class ScalarToFilterJit(Rule):
         return eager and bool(varying(fact, fact.arguments))
 
     def check(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        found = varying(fact, fact.arguments)
-        if already_compiled(fact, found, ctx):
+        found = proven(varying(fact, fact.arguments), node, ctx)
+        if not found or already_compiled(fact, found, ctx):
             return
         names = [wording.value(each.argument, each.leaf, ctx) for each in found]
         kind = "string" if found[0].text else "number"
@@ -43,28 +43,43 @@ class ScalarToFilterJit(Rule):
         )
 
     def suspect_field(self, fact: FieldStore) -> bool:
-        if fact.family != "nnx" or fact.value.kind not in (Kind.SCALAR, Kind.SHAPE):
+        value = fact.value
+        if fact.family != "nnx" or value.kind not in (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE):
             return False
-        if fact.proof.level == "eager":
-            return fact.in_loop and fact.value.varying_scalar
-        return fact.value.varies is not Varies.CONSTANT and Tag.BOUNDED not in fact.value.tags
+        return fact.proof.level != "eager" or (fact.in_loop and value.varying_scalar)
 
     def check_field(self, fact: FieldStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         owner = fact.owner.name or "module"
         if fact.proof.level == "eager":
             uses = [use for use in ctx.facts(BoundaryUse) if _takes_module(use, fact)]
             related = [Related(use.place, f"`{owner}` is handed over here") for use in uses[:1]]
-        else:
+        elif _counts(node, ctx):
             makers = [j for j in ctx.facts(JitCall) if j.place == fact.proof.why_traced]
             related = [Related(j.place, "jitted here") for j in makers if j.boundary.flavour == "nnx"][:1]
-        if not related:
-            return
-        yield self.finding(
-            fact,
-            f"Each change of `{owner}.{fact.field}` makes `nnx.jit` compile again: plain numbers of a module "
-            "are part of its graph definition. Keep it in an `nnx.Variable`.",
-            related=related,
-        )
+        else:
+            related = []
+        if related:
+            yield self.finding(
+                fact,
+                f"Each change of `{owner}.{fact.field}` makes `nnx.jit` compile again: plain numbers of a "
+                "module are part of its graph definition. Keep it in an `nnx.Variable`.",
+                related=related,
+            )
+
+
+def _counts(stored: cst.CSTNode | None, ctx: Context) -> bool:
+    """Whether a stored field is made from its old value: `self.n += 1`, `self.n = self.n + 1`."""
+    import libcst as cst
+
+    statement = (
+        next((p for p in ctx.parents(stored) if isinstance(p, cst.BaseSmallStatement)), None)
+        if stored
+        else None
+    )
+    if isinstance(statement, cst.Assign):
+        target = ctx.focus.code(statement.targets[0].target)
+        return target in ctx.focus.code(statement.value)
+    return isinstance(statement, cst.AugAssign)
 
 
 def _takes_module(use: BoundaryUse, fact: FieldStore) -> bool:

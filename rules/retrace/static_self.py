@@ -83,7 +83,7 @@ def _several(made: Sequence[Instantiation]) -> bool:
 
 
 def _is_singleton(made: Sequence[Instantiation]) -> bool:
-    return len(made) == 1 and made[0].symbol in _RUN_ONCE
+    return len({i.place for i in made}) == 1 and made[0].symbol in _RUN_ONCE
 
 
 def _made_here(made: Sequence[Instantiation]) -> list[Related]:

@@ -10,7 +10,7 @@ from jaxlint.flow.facts import BoundaryUse, Guard
 from jaxlint.rule import Confidence, Rule
 
 from . import _wording as wording
-from ._varying import Varying, already_compiled, varying
+from ._varying import Varying, already_compiled, proven, varying
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -28,8 +28,8 @@ class VaryingStaticArgument(Rule):
         return fact.proof.level == "eager" and bool(_found(fact))
 
     def check(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        found = _found(fact)
-        if already_compiled(fact, found, ctx):
+        found = proven(_found(fact), node, ctx)
+        if not found or already_compiled(fact, found, ctx):
             return
         names = [wording.value(each.argument, each.leaf, ctx) for each in found]
         yield self.finding(
@@ -54,7 +54,7 @@ def _remedy(found: list[Varying]) -> str:
     needed = next((each.python_use for each in found if each.python_use), "")
     if needed:
         return f"The body needs a Python number ({needed}): round it up to a few values and mask the rest."
-    return "Let it be traced, as a Python number is unless it is static."
+    return "Take it out of the static ones: jax traces Python numbers."
 
 
 def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
