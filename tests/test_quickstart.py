@@ -20,16 +20,20 @@ HAZARDS = {
 }
 
 
-def test_quickstart() -> None:
+def check(*options: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "jaxlint", "--isolated", "--output-format", "json", "fixtures/quickstart"],
+        [sys.executable, "-m", "jaxlint", *options, "fixtures/quickstart"],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
     assert done.stderr == ""
     assert done.returncode == 1
-    found = json.loads(done.stdout)
+    return done.stdout
+
+
+def test_quickstart() -> None:
+    found = json.loads(check("--output-format", "json"))
     assert {(one["code"], Path(one["path"]).name, _line(one)) for one in found} == HAZARDS
     assert len(found) == len(HAZARDS)
 
@@ -38,3 +42,10 @@ def _line(found: dict[str, object]) -> str:
     path, start = ROOT / str(found["path"]), found["start"]
     assert isinstance(start, dict)
     return path.read_text().splitlines()[start["line"] - 1].strip()
+
+
+def test_readme_shows_real_output() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```text\n")[2].partition("```")[0]
+    assert "JAX201" in shown
+    assert shown in check()
