@@ -135,7 +135,7 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
     varies = first.varies
     origin = Origin(frame.module, call.node, "len")
     if first.kind in CONCRETE and first.tags & (DATA_SHAPE | RAGGED):
-        return Value(SHAPE, PER_ITERATION, 0, None, None, origin)
+        return Value(SHAPE, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)
     if first.kind in ARRAYS and first.kind in TRACERS:
         return SHAPE_VALUE
     if varies >= PER_ITERATION and first.kind not in CONCRETE:
