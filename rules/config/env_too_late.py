@@ -30,7 +30,7 @@ class EnvTooLate(Rule):
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         passed = _too_late(fact)
         starts_processes = any(name.startswith(_STARTERS) for name in ctx.aliases)
-        if passed is None or (starts_processes and not fact.at_import):
+        if passed is None or (starts_processes and fact.symbol):
             return
         variable = _variable(fact)
         where = f"on line {passed.span.line}"

@@ -37,9 +37,8 @@ class GlobalX64(Rule):
         )
         remedy = f"or use `with {scoped}:` where it is needed."
         if fact.how == "config attribute":
-            written = ctx.text(fact.place) or "jax.config.jax_enable_x64 = True"
             message = (
-                f"`{written}` raises AttributeError: the option has no setter. "
+                "Assigning `jax.config.jax_enable_x64` raises AttributeError: the option has no setter. "
                 f"Leave 64-bit mode to the program, {remedy}"
             )
         elif fact.at_import:

@@ -30,7 +30,7 @@ class ImportTimeCompilationCache(Rule):
         return directory and not off and not ignored and consent.is_imposed(fact)
 
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if consent.is_chosen_by_environment(node, ctx):
+        if consent.is_chosen_by_environment(node, ctx) or _is_judged_at_import(fact, ctx):
             return
         if fact.at_import:
             message = (
@@ -59,3 +59,9 @@ class ImportTimeCompilationCache(Rule):
                 '"jax_compilation_cache_dir", directory',
             ),
         )
+
+
+def _is_judged_at_import(fact: ConfigChange, ctx: Context) -> bool:
+    """The module itself calls the function that this fact lies in: that call is what is reported."""
+    same = (other for other in ctx.facts(ConfigChange) if other.place == fact.place)
+    return not fact.at_import and any(other.at_import for other in same)

@@ -55,9 +55,11 @@ class MissingDonation(Rule):
         ctx: Context,
     ) -> Iterator[Finding]:
         boundary = fact.boundary
-        unfit = _read_again(uses) | (boundary.static or frozenset())
-        slots = donation.ordered(boundary, {s for s in replaced if s not in unfit and not _is_key(str(s))})
-        if not slots or ctx.role is ModuleRole.TEST or _donates_elsewhere(boundary, ctx):
+        static = boundary.static or frozenset()
+        slots = donation.ordered(boundary, {s for s in replaced if s not in static and not _is_key(str(s))})
+        if not slots or _needs_old_state(uses, slots):
+            return
+        if ctx.role is ModuleRole.TEST or _donates_elsewhere(boundary, ctx):
             return
         values = [value for use in uses for value in _replaced(use) if donation.slot(value) in slots]
         small = bool(values) and all(Tag.SMALL in value.tags for value in values)
@@ -113,10 +115,13 @@ def _replaced_slots(uses: Iterable[BoundaryUse]) -> frozenset[donation.Slot]:
     return frozenset(slot for slot in slots if slot is not None)
 
 
-def _read_again(uses: Iterable[BoundaryUse]) -> frozenset[donation.Slot | None]:
-    """The parameters that some call fills with a value which is read afterwards."""
-    return frozenset(
-        donation.slot(value) for use in uses for value in use.arguments if value.name in use.reads_after
+def _needs_old_state(uses: Iterable[BoundaryUse], slots: Sequence[donation.Slot]) -> bool:
+    """Some caller reads what the result would replace, or another part of the training state, afterwards."""
+    return any(
+        donation.slot(value) in slots or Tag.UPDATED in value.tags
+        for use in uses
+        for value in use.arguments
+        if value.name in use.reads_after
     )
 
 

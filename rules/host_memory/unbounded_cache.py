@@ -40,9 +40,9 @@ class UnboundedCache(Rule):
             message = f"{_store(node, ctx)} gets an entry for every new key{_key(fact)} and loses none."
             remedy = "Drop the oldest entries, or use `functools.lru_cache` with a `maxsize`."
         elif fact.on_method:
-            arrays = " and its arrays" if fact.instance_holds_arrays else ""
+            arrays = ", nor are its arrays" if fact.instance_holds_arrays else ""
             message = (
-                f"The cache of {name} has no bound and `self` in its keys: no instance{arrays} is ever freed."
+                f"The cache of {name} has no bound and `self` in its keys: no instance is ever freed{arrays}."
             )
             remedy = "Keep the value on the instance instead."
         else:
