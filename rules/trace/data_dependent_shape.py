@@ -60,8 +60,8 @@ def _message(fact: DataDependentShape, node: cst.CSTNode | None, ctx: Context) -
         size = _SIZES.get(fact.api.rpartition(".")[2], "`size=`")
         remedy = f"Give {size}" if size else f"Mask with `{where}`"
         return (
-            f"The shape of `{tracing.api_name(fact.api, ctx)}` depends on the values of {value}, and a "
-            f"traced shape must be static (ConcretizationTypeError). {remedy}."
+            f"The shape of `{tracing.api_name(fact.api, ctx)}` depends on what {value} holds, and a traced "
+            f"shape must be static (ConcretizationTypeError). {remedy}."
         )
     if fact.how == "mask write":
         why = f"Writing through {value} needs to know where it is True, though no shape depends on it"

@@ -25,17 +25,16 @@ class TracedShapeRule(Rule):
 
     def check(self, fact: TracedShape, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         if fact.how == "slice bound":
-            place, remedy = "A slice", "Use `jax.lax.dynamic_slice_in_dim`, or mask"
+            need, remedy = "A slice needs static bounds", "Use `jax.lax.dynamic_slice_in_dim`, or mask"
         else:
-            place = f"`{tracing.api_name(fact.api, ctx)}`"
+            need = f"`{tracing.api_name(fact.api, ctx)}` needs a static size"
             remedy = "Compute it from static values with `math` or numpy, or pad to a fixed size"
         parameter = _own_parameter(fact, node, ctx)
         if parameter:
             remedy = f"Make `{parameter}` a static argument, or {remedy[0].lower()}{remedy[1:]}"
         yield self.finding(
             fact,
-            f"{place} needs a static size, and {tracing.quoted(fact, ctx)} has no value while "
-            f"tracing. {remedy}.",
+            f"{need}, and {tracing.quoted(fact, ctx)} has no value while tracing. {remedy}.",
             confidence=tracing.confidence(fact.operand),
             related=tracing.why_traced(fact),
             fix=_window(node, ctx),
