@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from jaxlint import __version__
 from jaxlint.cli import status
@@ -21,6 +22,15 @@ _DESCRIPTION = (
 _EPILOG = (
     "`jaxlint PATHS` is `jaxlint check PATHS`. A directory with the name of a command is written `./rules`."
 )
+
+
+class _Parser(ArgumentParser):
+    """A parser, and those of its commands, that takes options as they are written."""
+
+    def __init__(self, **options: Any) -> None:
+        # A width of its own spares every run the import of shutil, which argparse would ask for one.
+        super().__init__(formatter_class=lambda prog: HelpFormatter(prog, width=80), **options)
+        self.allow_abbrev = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,9 +57,9 @@ def _run(arguments: list[str]) -> int:
     asks_for_help = bool(arguments) and arguments[0] in ("-h", "--help")
     if not asks_for_help and (not arguments or arguments[0] not in COMMANDS):
         arguments.insert(0, DEFAULT)
-    parser = ArgumentParser(prog="jaxlint", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False)
+    parser = _Parser(prog="jaxlint", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="store_true", help="show the version")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(prog="jaxlint", dest="command", metavar="COMMAND", required=True)
     modules = {
         name: importlib.import_module(f"jaxlint.cli.{name}")
         for name in (COMMANDS if asks_for_help else arguments[:1])

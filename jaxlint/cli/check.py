@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser: ArgumentParser = subparsers.add_parser(
-        "check", help="find what is wrong (the default)", allow_abbrev=False
-    )
+    parser: ArgumentParser = subparsers.add_parser("check", help="find what is wrong (the default)")
     options.add_to(parser)
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from jaxlint.columns import split_lines
 from jaxlint.finding import Span
 
-MARKER = "jaxlint:"
-
 _DIRECTIVE = re.compile(r"#\s*jaxlint:\s*(?P<word>ignore-file|ignore)\b(?!-)\s*(?:\[(?P<codes>[^\]#]*)\])?")
 _NEXT_COMMENT = re.compile(r"\s*#\s*[A-Za-z]")
 # As flake8 reads it: what follows the colon without being a code makes it a bare noqa.

@@ -9,8 +9,7 @@ from dataclasses import replace
 from jaxlint import registry
 from jaxlint.engine_codes import ENGINE_CODES, FAILURES, UNKNOWN_CODE
 from jaxlint.finding import Finding, Place, Severity, Span
-from jaxlint.project import source, suppressions
-from jaxlint.project.comments import MARKER
+from jaxlint.project import markers, source
 from jaxlint.project.files import SourceFile, shown
 from jaxlint.project.patterns import Patterns
 from jaxlint.project.root import Project
@@ -129,12 +128,14 @@ class Policy:
     ) -> list[Finding]:
         try:
             data = source.read_bytes(file)
-            marked = MARKER.encode() in data
-            if not marked and not (findings and b"noqa" in data.lower()):
+            marked = markers.SUPPRESSION.encode() in data
+            if not marked and not (findings and markers.NOQA.encode() in data.lower()):
                 return findings
             text, _ = source.decode(data)
         except source.SourceError:
             return findings
+        from jaxlint.project import suppressions
+
         return suppressions.apply(
             findings,
             text,

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from jaxlint.engine_codes import UNKNOWN_CODE, UNUSED_SUPPRESSION
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Span
-from jaxlint.project.comments import MARKER, Code, Comments, Directive
+from jaxlint.project import markers
+from jaxlint.project.comments import Code, Comments, Directive
 from jaxlint.project.statements import Statements
 
 _ENGINE = "JAX00"  # the engine's own codes: whether they are reported depends on the rest
@@ -35,7 +36,8 @@ def apply(
     suppression of another is not called unused. `tree` is None for a file that does not parse.
     """
     findings = list(findings)
-    if MARKER not in source and not (honour_noqa and findings and "noqa" in source.lower()):
+    has_noqa = honour_noqa and findings and markers.NOQA in source.lower()
+    if markers.SUPPRESSION not in source and not has_noqa:
         return findings
     return _File(Comments(source), tree, path).apply(
         findings,
