@@ -45,7 +45,8 @@ def varying(fact: BoundaryUse, arguments: Iterable[Operand]) -> list[Varying]:
     parameters = {parameter.name: parameter for parameter in fact.boundary.parameters}
     found = []
     for argument in arguments:
-        leaves = (value for value in argument.walk() if not value.leaves)
+        # "[...]" stands for any element of a container: those of one list differ, the list need not
+        leaves = (v for v in argument.walk() if not v.leaves and "[...]" not in v.path)
         leaf = next((value for value in leaves if value.varying_scalar or _read_again(value, fact)), None)
         if leaf is not None:
             found.append(Varying(argument, leaf, parameters.get(argument.parameter or "")))

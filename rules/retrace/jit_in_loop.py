@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import Guard, JitCall
+from jaxlint.flow.facts import Guard, JitCall, ModuleRole
 from jaxlint.rule import Confidence, Rule
 
 from ._hoist import hoist, read_by
@@ -41,7 +41,9 @@ class JitInLoop(Rule):
         return called and again
 
     def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        loop = fact.fresh_in == "loop"
+        loop = fact.fresh_in == "loop" and _in_loop(node, ctx)
+        if fact.fresh_in == "loop" and not loop and ctx.role is ModuleRole.TEST:
+            return  # a check that is run over several functions
         function = fact.symbol.rpartition(".")[2]
         when = "in every round of the loop" if loop else f"in every call of `{function}`"
         what = _WHAT.get(fact.boundary.fresh, "a new function")
@@ -64,6 +66,20 @@ class JitInLoop(Rule):
         """Whether another one of the same function comes first: the two would be given the same name."""
         earlier = (j for j in ctx.facts(JitCall) if j.place < fact.place and j.symbol == fact.symbol)
         return any(j.boundary.function == fact.boundary.function and self.suspect(j) for j in earlier)
+
+
+def _in_loop(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """Whether the jit call stands in a loop itself, and is not only handed what a loop elsewhere makes."""
+    import libcst as cst
+
+    inside = node
+    for parent in ctx.parents(node) if node is not None else ():
+        if isinstance(parent, (cst.For, cst.While, cst.BaseComp)):
+            return True
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)) and not isinstance(inside, cst.Decorator):
+            return False
+        inside = parent
+    return False
 
 
 def _shown(fact: JitCall, ctx: Context) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related, Severity
+from jaxlint.finding import Finding, Place, Related, Severity
 from jaxlint.flow.facts import Instantiation, JitCall
 from jaxlint.rule import Confidence, Rule
 
@@ -26,38 +26,46 @@ class StaticSelf(Rule):
         return _keyed_on_self(fact) or _jits_own_method(fact)
 
     def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        name = f"`{wording.function_name(fact.boundary)}`"
-        if not _keyed_on_self(fact):
-            owner = fact.symbol.rpartition(".")[0]
-            made = _instances(owner, ctx)
-            if _several(made):
-                yield self.finding(
-                    fact,
-                    f"{name} is compiled once for each instance of `{owner}`: every bound method is a new "
-                    "function. Jit a plain one that takes what the method reads from `self`.",
-                    severity=Severity.INFO,
-                    related=_made_here(made),
-                )
+        if _keyed_on_self(fact):
+            yield from self._check_static(fact, ctx)
             return
-        owner = fact.boundary.in_class.rpartition(".")[2]
-        made = _instances(fact.boundary.in_class, ctx)
-        arrays = fact.boundary.self_holds_arrays or any(i.holds_arrays for i in made)
-        keeps = f"the cache keeps each one{' and its arrays' if arrays else ''} alive"
+        owner = fact.symbol.rpartition(".")[0]
+        made = _instances(owner, fact, ctx)
         if _several(made):
-            message = (
-                f"{name} is compiled again for each instance of `{owner}`: `self` is static, and {keeps}."
+            yield self.finding(
+                fact,
+                f"`{wording.function_name(fact.boundary)}` is compiled once for each instance of `{owner}`: "
+                "every bound method is a new function. Jit a plain one that takes what it reads from `self`.",
+                severity=Severity.INFO,
+                related=_made_here(made),
             )
-        elif arrays and not _is_singleton(made):
-            message = (
-                f"{name} is compiled for each instance of `{owner}` alone: `self` is static, and {keeps}."
-            )
-        else:
+
+    def _check_static(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
+        """One finding a class, at the first of its methods."""
+        methods = _static_methods(fact, ctx)
+        if fact.place != min(methods):
             return
+        made = _instances(fact.boundary.in_class, fact, ctx)
+        arrays = fact.boundary.self_holds_arrays or any(i.holds_arrays for i in made)
+        if not _several(made) and (not arrays or _is_singleton(made)):
+            return
+        names = list(methods.values())
+        more = f" (and {len(names) - 3} more)" if len(names) > 3 else ""
+        kept = "every instance and its arrays" if arrays else "every instance"
         yield self.finding(
             fact,
-            f"{message} {_remedy(fact)}",
+            f"{wording.listing(names[:3])}{more} {'are' if len(names) > 1 else 'is'} compiled again for each "
+            f"instance of `{fact.boundary.in_class}`: `self` is static, and the cache keeps {kept} alive. "
+            f"{_remedy(fact)}",
             confidence=Confidence.HIGH if _several(made) else Confidence.MEDIUM,
-            related=_made_here(made),
+            related=[
+                *(
+                    Related(place, "jitted with `self` static, too")
+                    for place in methods
+                    if place != fact.place
+                ),
+                *_made_here(made),
+            ],
         )
 
 
@@ -73,8 +81,16 @@ def _jits_own_method(fact: JitCall) -> bool:
     return kept and fact.boundary.flavour != "filter" and fact.symbol.endswith(".__init__")
 
 
-def _instances(class_name: str, ctx: Context) -> list[Instantiation]:
-    return [i for i in ctx.facts(Instantiation) if i.class_name == class_name and i.proof.level == "eager"]
+def _static_methods(fact: JitCall, ctx: Context) -> dict[Place, str]:
+    """The methods of the class that are jitted like this one, by where."""
+    jitted = (j for j in ctx.facts(JitCall) if j.place.path == fact.place.path and _keyed_on_self(j))
+    same = (j for j in jitted if j.boundary.in_class == fact.boundary.in_class)
+    return {j.place: wording.function_name(j.boundary) for j in same}
+
+
+def _instances(class_name: str, fact: JitCall, ctx: Context) -> list[Instantiation]:
+    eager = (i for i in ctx.facts(Instantiation) if i.proof.level == "eager")
+    return [i for i in eager if i.class_name == class_name and i.class_place.path == fact.place.path]
 
 
 def _several(made: Sequence[Instantiation]) -> bool:
