@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import codecs
 import warnings
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jaxlint.engine_codes import CANNOT_PARSE
 from jaxlint.finding import Finding, Place, Span
@@ -28,8 +28,7 @@ class SourceError(Exception):
         return CANNOT_PARSE.finding(Place(path, span), self.message)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A file as text. `tree` is None exactly when there is an `error`; `text` may be there all the same.
 
     `encoding` is what the text has to be encoded with to give the file again ("utf-8-sig" with a byte order

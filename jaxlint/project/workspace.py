@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from jaxlint.project import settings as settings_files
 from jaxlint.project.files import SourceFile, discover
@@ -15,8 +15,7 @@ from jaxlint.project.toml import TomlError
 Override = Callable[[Settings], Settings]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Files that one settings file, or none, holds for."""
 
     project: Project
@@ -27,7 +26,6 @@ class Part:
         return self.project.settings
 
 
-@dataclass(slots=True)
 class Workspace:
     """What a run is about.
 
@@ -36,9 +34,10 @@ class Workspace:
     files that such settings hold for are in no part.
     """
 
-    project: Project
-    parts: list[Part] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.parts: list[Part] = []
+        self.problems: list[str] = []
 
     @property
     def settings(self) -> Settings:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from jaxlint.report.run import Run
+if TYPE_CHECKING:
+    from jaxlint.report.run import Run
 
 FORMATS = ("full", "concise", "json", "jsonl")
 # Formats that people read; the others are read by programs.
