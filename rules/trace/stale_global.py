@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
     from jaxlint.context import Context
 
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "setup"})
+
 
 class StaleGlobal(Rule):
     """An outer value that traced code has read is rebound or mutated afterwards."""
 
     def suspect(self, fact: StaleRead) -> bool:
-        # A change that is itself traced happens once per trace, which is another fault.
-        return fact.proof.level not in tracing.VALUELESS
+        if fact.proof.level in tracing.VALUELESS:
+            return False  # a change that is itself traced happens once per trace, which is another fault
+        # Above the function that reads it, a local variable is set anew together with the function.
+        return fact.subject != "closure" or fact.place > fact.read
 
     def check(self, fact: StaleRead, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if node is not None and (_fills_once(node, ctx) or _is_another_entry(node, fact, ctx)):
+        if node is not None and (
+            _constructs(node, ctx) or _fills_once(node, ctx) or _is_another_entry(node, fact, ctx)
+        ):
             return
         function = fact.boundary.function.rpartition(".")[2] if fact.boundary is not None else ""
         keeper = f"`{function}`" if function else "The traced function"
@@ -38,6 +44,14 @@ class StaleGlobal(Rule):
             related=list(_trail(fact)),
             fix=as_argument(fact, ctx),
         )
+
+
+def _constructs(node: cst.CSTNode, ctx: Context) -> bool:
+    """`self.x = …` in a constructor: another object than the one that was read."""
+    import libcst as cst
+
+    function = next((each for each in ctx.parents(node) if isinstance(each, cst.FunctionDef)), None)
+    return function is not None and function.name.value in _CONSTRUCTORS
 
 
 def _fills_once(node: cst.CSTNode, ctx: Context) -> bool:
