@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxlint.finding import Finding
+from jaxlint.project.deep import with_deep_stack
 from jaxlint.project.files import SourceFile
 from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
@@ -27,10 +28,14 @@ def check(
     findings it has in a run over everything. Files that cannot be parsed give JAX001, a rule that fails
     JAX000; both leave every other finding in place.
     """
-    session = Session(files, project, settings, rules)
-    found = session.problems + [finding for root in session.roots for finding in session.findings(root)]
+    # Sources decide how deep the recursion goes: an expression of 1,500 terms is a tree 1,500 nodes deep.
+    found = with_deep_stack(lambda: _findings(Session(files, project, settings, rules)))
     wanted = {file.path for file in files}
     return merge(finding for finding in found if finding.path in wanted)
+
+
+def _findings(session: Session) -> list[Finding]:
+    return session.problems + [finding for root in session.roots for finding in session.findings(root)]
 
 
 def merge(findings: Sequence[Finding] | object) -> list[Finding]:

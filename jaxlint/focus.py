@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from jaxlint.columns import split_lines
 from jaxlint.finding import Span
 
 
@@ -21,7 +22,7 @@ class Focus:
 
     def __init__(self, source: str, tree: ast.Module, lines: Iterable[int]) -> None:
         """Parse the top-level statements of `tree` that contain one of the `lines` (from 1)."""
-        self.lines = source.splitlines(keepends=True)
+        self.lines = split_lines(source)
         if self.lines and self.lines[0].startswith("\ufeff"):
             self.lines[0] = self.lines[0][1:]
         wanted = sorted(set(lines))

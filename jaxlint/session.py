@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 
 from jaxlint import registry
+from jaxlint.columns import split_lines
 from jaxlint.engine_codes import INTERNAL_ERROR
 from jaxlint.finding import Finding, Place, Span
 from jaxlint.index.build import build
@@ -88,7 +89,7 @@ class Session:
         self._hold(path, Source(text, encoding, tree))
         names, is_package = module_names(path, self.project.root or os.path.dirname(path))
         entry = ModuleEntry(file.path, path, names, is_package, "")
-        entry.record = build(tree, names[0], is_package, text.isascii(), text.splitlines())
+        entry.record = build(tree, names[0], is_package, text.isascii(), split_lines(text))
         module_role = role(tree, self.project.relative(path), self.settings, shebang=text.startswith("#!"))
         entry.record.is_test = module_role.value == "test"
         entry.record.is_application = module_role.value == "application"

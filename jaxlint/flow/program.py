@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from jaxlint.columns import split_lines
 from jaxlint.finding import Place, Span
 from jaxlint.flow.objects import ClassInfo, Function, FunctionNode
 from jaxlint.flow.values import API, LAZY, MODULE, UNKNOWN_VALUE, Value
@@ -34,7 +35,7 @@ class LoadedModule:
         self.path = entry.path
         self.tree = tree
         self.ascii = source.isascii()
-        self.lines = [] if self.ascii else source.splitlines()
+        self.lines = [] if self.ascii else split_lines(source)
         self.names: dict[str, Value] | None = None
         self.evaluating = False
         self.functions: dict[FunctionNode, Function] = {}

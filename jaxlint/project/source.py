@@ -116,7 +116,7 @@ def parse(text: str) -> ast.Module:
     except (RecursionError, MemoryError):
         try:
             return with_deep_stack(lambda: _parse(text))
-        except (RuntimeError, MemoryError):  # also: no room for a thread with such a stack
+        except (RecursionError, MemoryError):
             raise SourceError("cannot parse: nested too deeply") from None
 
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from jaxlint.columns import split_lines
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Related, Span
 from jaxlint.flow.facts import ConfigChange
-from jaxlint.jax_api.runtime import CLIENT_TIME_VARIABLES, IMPORT_TIME_VARIABLE, LATE_VARIABLES
+from jaxlint.jax_api.options import OPTIONS
+from jaxlint.jax_api.runtime import CLIENT_TIME_VARIABLES
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class EnvTooLate(Rule):
             return
         variable = _variable(fact)
         where = f"on line {passed.span.line}"
-        if variable.startswith(IMPORT_TIME_VARIABLE):
+        if variable.lower() in OPTIONS:
             message = (
                 f"Setting `{variable}` here does nothing: jax read it when it was imported {where}. Set it "
                 f'above that import, or call `jax.config.update("{variable.lower()}", ...)`.'
@@ -62,7 +64,7 @@ class EnvTooLate(Rule):
         if not late or fact != late[0] or fact.after_jax_import is None:
             return None
         above = fact.after_jax_import.span
-        lines = ctx.source.splitlines(keepends=True)
+        lines = split_lines(ctx.source)
         moved = [_lines(other, above, lines, ctx) for other in late]
         if above.column != 1 or not all(moved):
             return None
@@ -81,9 +83,7 @@ def _too_late(fact: ConfigChange) -> Place | None:
     variable = _variable(fact)
     if variable.startswith(CLIENT_TIME_VARIABLES):
         return fact.after_device_use
-    if variable.startswith(IMPORT_TIME_VARIABLE) and variable not in LATE_VARIABLES:
-        return fact.after_jax_import
-    return None
+    return fact.after_jax_import if variable.lower() in OPTIONS else None
 
 
 def _variable(fact: ConfigChange) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jaxlint.columns import split_lines
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Related, Span
 from jaxlint.flow.facts import Guard, ReadAfterDonation
 from jaxlint.rule import Confidence, Rule
@@ -62,7 +63,7 @@ def _keep_copy(fact: ReadAfterDonation, node: cst.CSTNode | None, ctx: Context) 
     if statement is None:
         return None
     start = ctx.span(statement)
-    indent = ctx.source.splitlines()[start.line - 1][: start.column - 1]
+    indent = split_lines(ctx.source)[start.line - 1][: start.column - 1]
     old = f"old_{fact.name.rpartition('.')[2]}"
     here = Span(start.line, start.column, start.line, start.column)
     return Fix(
