@@ -57,23 +57,9 @@ CACHE_CALLS: frozenset[str] = frozenset(
 )
 CONFIG_CALLS: frozenset[str] = frozenset({"jax.config.update", "jax.config.config.update"})
 
-# os.environ names. JAX_* are read when jax is imported and never again; XLA_* and JAX_PLATFORMS' client
-# options when the client is made.
-IMPORT_TIME_VARIABLE = "JAX_"
+# os.environ names that are read when the client is made. Those of jax.config's options (`jax_api.options`)
+# are read when jax is imported, and never again.
 CLIENT_TIME_VARIABLES = ("XLA_FLAGS", "XLA_PYTHON_CLIENT_")
-# The exceptions: `jax.distributed.initialize` and launchers read these when they are called.
-LATE_VARIABLES: frozenset[str] = frozenset(
-    {
-        "JAX_COORDINATOR_ADDRESS",
-        "JAX_COORDINATOR_BIND_ADDRESS",
-        "JAX_COORDINATOR_PORT",
-        "JAX_LOCAL_DEVICE_IDS",
-        "JAX_NUM_PROCESSES",
-        "JAX_PARTITION_INDEX",
-        "JAX_PROCESS_ID",
-        "JAX_SLICE_INDEX",
-    }
-)
 
 # The environment's spelling of configuration options.
 ENVIRONMENT_OPTIONS: dict[str, str] = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import CacheStore, Kind
+from jaxlint.flow.facts import CacheStore, Kind, Operand
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _SMALL = frozenset(
     {Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE}
 )
+_SET_UP = re.compile(r"\bself\.|\.(items|keys)\(\)|\b[A-Z][A-Z0-9_]+\b")
 _MAXSIZE = 16  # entries; enough for a working set, small enough for entries that are arrays
 
 
@@ -29,15 +31,18 @@ class UnboundedCache(Rule):
         if fact.value is not None and fact.value.kind in _SMALL and not fact.instance_holds_arrays:
             return False
         if fact.how == "dict":
-            return fact.key_open is True
+            return fact.key_open is True and fact.value_is_array and not _collects(fact.value)
         if fact.on_method and (fact.value_is_array or fact.instance_holds_arrays):
             return True
         return bool(fact.parameters) and (fact.key_open is True or bool(fact.varying_calls))
 
     def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if fact.how == "dict" and (_is_state(node, ctx) or _has_closed_keys(fact, node, ctx)):
+            return
         name = f"`{fact.function.rpartition('.')[2]}`" if fact.function else "this function"
         if fact.how == "dict":
-            message = f"{_store(node, ctx)} gets an entry for every new key{_key(fact)} and loses none."
+            name = f"`{_dict(node, ctx)}`" if _dict(node, ctx) else "This dict"
+            message = f"{name} gets an entry for every new key{_key(fact)} and loses none."
             remedy = "Drop the oldest entries, or use `functools.lru_cache` with a `maxsize`."
         elif fact.on_method:
             arrays = ", nor are its arrays" if fact.instance_holds_arrays else ""
@@ -54,23 +59,53 @@ class UnboundedCache(Rule):
         yield self.finding(
             fact,
             f"{message} {remedy}",
-            confidence=Confidence.HIGH if fact.value_is_array or fact.on_method else Confidence.MEDIUM,
+            confidence=Confidence.HIGH
+            if fact.value_is_array or fact.instance_holds_arrays
+            else Confidence.MEDIUM,
             related=related,
             fix=None if fact.on_method else _bound(fact, node, ctx),
         )
 
 
-def _store(node: cst.CSTNode | None, ctx: Context) -> str:
-    """The dict as the source names it."""
+def _collects(value: Operand | None) -> bool:
+    """A list or dict is put there to be filled: items are grouped, not cached."""
+    return value is not None and any(part.origin_kind in ("list", "dict") for part in value.walk())
+
+
+def _dict(node: cst.CSTNode | None, ctx: Context) -> str:
+    """The dict as the source names it, "" where the store is written in another way."""
     import libcst as cst
 
-    while node is not None and not isinstance(node, (cst.Subscript, cst.Call)):
-        node = node.targets[0].target if isinstance(node, cst.Assign) else None
     if isinstance(node, cst.Subscript):
-        return f"`{ctx.focus.code(node.value)}`"
+        return ctx.focus.code(node.value)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        return f"`{ctx.focus.code(node.func.value)}`"
-    return "This dict"
+        return ctx.focus.code(node.func.value)
+    return ""
+
+
+def _is_state(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """The function also writes to entries that are there: running values, not results to look up."""
+    import libcst as cst
+    import libcst.matchers as m
+
+    function = next((p for p in ctx.parents(node) if isinstance(p, cst.FunctionDef)), None) if node else None
+    if function is None:
+        return False
+    written = [found.target for found in m.findall(function, m.AugAssign() | m.AssignTarget())]  # type: ignore[attr-defined]
+    return sum(isinstance(t, cst.Subscript) and _dict(t, ctx) == _dict(node, ctx) for t in written) > 1
+
+
+def _has_closed_keys(fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> bool:
+    """The key runs over what the object or the program was set up with: attributes, constants, items."""
+    import libcst as cst
+
+    key = fact.key.name if fact.key is not None and fact.key.kind is Kind.UNKNOWN else None
+    loops = [p for p in ctx.parents(node) if isinstance(p, cst.For)] if node and key else []
+    return any(
+        re.search(rf"\b{re.escape(key or '')}\b", ctx.focus.code(loop.target))
+        and _SET_UP.search(ctx.focus.code(loop.iter))
+        for loop in loops
+    )
 
 
 def _key(fact: CacheStore) -> str:
