@@ -95,6 +95,14 @@ class Proof:
     chain: tuple[Step, ...] = ()
     guard: Guard = Guard.NONE
 
+    def repeats(self, function: str) -> bool:
+        """Whether a function on the chain, or at its root, runs again and again: the loop is around its call
+        and not only around what it calls."""
+        if self.repeated is None:
+            return False
+        loop = next((i for i, step in enumerate(self.chain) if step.place == self.repeated), None)
+        return loop is None or any(step.function == function for step in self.chain[loop:])
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -122,7 +130,8 @@ class Operand:
     leaves: tuple[Operand, ...] = ()
     class_name: str = ""  # of an instance or class: dotted name
     hashing: str = ""  # "value", "identity", "unhashable" or "" (unknown): how a jit cache would key it
-    fresh_in: str = ""  # of a FRESH one: "loop" (new in each iteration here) or "call" (of this function)
+    fresh_in: str = ""  # of a FRESH one: "loop" (new in each iteration) or "call" (in each call of `made_in`)
+    made_in: str = ""  # qualified name of the function that makes a FRESH one
 
     def walk(self) -> Iterator[Operand]:
         """The value and every leaf in it, outermost first."""
@@ -182,6 +191,7 @@ class Boundary:
     static: frozenset[str | int] | None = frozenset()
     donated: frozenset[str | int] | None = frozenset()
     fresh: str = ""
+    made_in: str = ""  # of a fresh callable: qualified name of the function that makes it
     in_class: str = ""  # the class whose method it decorates
     static_self: bool = False
     self_hashing: str = ""  # of a static self, as `Operand.hashing`; "" for Equinox and Flax modules
