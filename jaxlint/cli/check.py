@@ -86,14 +86,12 @@ def _findings(part: Part, rules: Sequence[Rule], *, cache: bool) -> list[Finding
     found = check(
         part.files, part.project, part.settings, policy.rules, jobs=_jobs(part.settings), cache=cache
     )
-    by_path: dict[str, list[Finding]] = {file.path: [] for file in part.files}
+    by_path: dict[str, list[Finding]] = {}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
-    files = {file.path: file for file in part.files}
     reported = policy.mistakes_in_settings()
-    for path, findings in by_path.items():
-        file = files.get(path) or SourceFile(path, os.path.abspath(path))
-        reported += policy.report(file, findings)
+    for file in part.files:
+        reported += policy.report(file, by_path.get(file.path, ()))
     return reported
 
 

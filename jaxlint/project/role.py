@@ -27,19 +27,12 @@ _WHOLE = frozenset(
 )
 
 
-def role(
-    tree: ast.Module,
-    path: str,
-    settings: Settings,
-    *,
-    shebang: bool = False,
-    imported_only_by_applications: bool = False,
-) -> ModuleRole:
+def role(tree: ast.Module, path: str, settings: Settings, *, shebang: bool = False) -> ModuleRole:
     """The role of a module. Where nothing shows it to be the run itself, it is a library module.
 
-    `path` is relative to the project's root. `imported_only_by_applications` is for modules outside any
-    package. `kind` in the settings decides for all modules but tests; "library" leaves what its name or
-    place shows to be a script.
+    `path` is relative to the project's root. `kind` in the settings decides for all modules but tests;
+    "library" leaves what its name or place shows to be a script. Who imports the module is not considered:
+    a single module cannot tell.
     """
     *directories, name = path.replace("\\", "/").split("/")
     stem = name.partition(".")[0]
@@ -60,7 +53,7 @@ def role(
         return ModuleRole.APPLICATION
     if settings.kind == "library":
         return ModuleRole.LIBRARY
-    if imported_only_by_applications or any(is_main_guard(node) for node in tree.body) or _runs(tree.body):
+    if any(is_main_guard(node) for node in tree.body) or _runs(tree.body):
         return ModuleRole.APPLICATION
     return ModuleRole.LIBRARY
 

@@ -86,9 +86,8 @@ def test_what_prepares_is_a_library(source: str) -> None:
     assert role_of(source) is LIBRARY
 
 
-def test_shebang_and_importers_count() -> None:
+def test_a_shebang_makes_an_application() -> None:
     assert role_of("", shebang=True) is APPLICATION
-    assert role_of("", "helpers.py", imported_only_by_applications=True) is APPLICATION
 
 
 def test_the_setting_decides_for_all_but_tests_and_scripts() -> None:
