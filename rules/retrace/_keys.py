@@ -36,7 +36,8 @@ def fresh(fact: BoundaryUse) -> dict[Place, list[Key]]:
     for argument in _arguments(fact):
         keyed = fact.is_static(argument) or fact.boundary.flavour == "filter"
         for leaf in _by_identity(argument, keyed):
-            if leaf.fresh_in == "loop" or (leaf.fresh_in == "call" and fact.proof.repeated is not None):
+            again = leaf.fresh_in == "call" and fact.proof.repeats(leaf.made_in or fact.symbol)
+            if leaf.fresh_in == "loop" or again:
                 origin = maker(leaf)
                 elsewhere = origin is not None and not argument.place.contains(origin)
                 if origin is not None and elsewhere and origin.path == fact.place.path:

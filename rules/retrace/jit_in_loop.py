@@ -36,9 +36,11 @@ class JitInLoop(Rule):
             return False
         if fact.boundary.flavour == "filter" and fact.boundary.fresh == "bound method":
             return False  # Equinox keys on the object and the function, not on the method object
+        maker = fact.boundary.made_in or fact.symbol
+        if fact.returned and maker != fact.symbol:
+            return False  # a wrapper of `jit`: what is new is made elsewhere
         called = bool(fact.uses) or fact.boundary.form == "immediate"
-        again = fact.fresh_in == "loop" or (fact.fresh_in == "call" and fact.proof.repeated is not None)
-        return called and again
+        return called and (fact.fresh_in == "loop" or (fact.fresh_in == "call" and fact.proof.repeats(maker)))
 
     def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         loop = fact.fresh_in == "loop" and _in_loop(node, ctx)
