@@ -20,6 +20,7 @@ from jaxlint.flow import (
     transforms,
 )
 from jaxlint.flow import control as _control
+from jaxlint.flow import sources as _sources
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
@@ -44,6 +45,7 @@ _REGISTERED = (
     statements,
     transforms,
     _control,
+    _sources,
 )
 
 

@@ -17,8 +17,10 @@ from jaxlint.flow.values import (
     DATA_SHAPE,
     DEVICE,
     DEVICE_MASK,
+    DEVICE_VALUE,
     GROWN,
     HOST,
+    HOST_VALUE,
     NUMBERS,
     PARAMETER,
     PER_ITERATION,
@@ -58,6 +60,8 @@ from jaxlint.jax_api.transforms import EAGER, JIT, VMAP
 
 _LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
 _SHAPED_TAGS = DATA_SHAPE | RAGGED
+# What brings an array to a size that does not depend on its own.
+_PADDING = frozenset({"pad", "resize"})
 _TUPLES_OF_INDICES = frozenset({"nonzero", "where"})
 
 
@@ -100,6 +104,8 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Value:
     if _is_data_shaped(last, call):
         return _data_shaped(frame, DEVICE, last, call)
+    if last in _PADDING:
+        return DEVICE_VALUE
     if last in GROWING:
         return _growing(frame, Value(DEVICE, 0, _tags(values), None, None, _origin(values)), call)
     if last in BOOLEAN:
@@ -262,6 +268,8 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return SHAPE_VALUE if last in ("shape", "ndim", "size") else TRACED_VALUE
     if _is_data_shaped(last, call):
         return _data_shaped(frame, HOST, last, call)
+    if last in _PADDING:
+        return HOST_VALUE
     if last in GROWING:
         return _growing(frame, Value(HOST, 0, _tags(values), None, None, _origin(values)), call)
     if (
@@ -294,21 +302,6 @@ def _first_tracer(values: list[Value]) -> Value:
             if value.kind == kind:
                 return value
     return values[0] if values else UNKNOWN_VALUE
-
-
-@api_call("numpy_random")
-def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
-    if last in ("default_rng", "RandomState", "Generator", "seed", "SeedSequence"):
-        return UNKNOWN_VALUE
-    if (
-        last in ("randint", "uniform", "normal", "random", "rand")
-        and "size" not in call.keywords
-        and len(call.positional) < 3
-    ):
-        origin = Origin(frame.module, call.node, "random number")
-        if not call.positional or last != "rand":
-            return Value(SCALAR, PER_ITERATION if frame.loop else 0, 0, None, None, origin)
-    return Value(HOST)
 
 
 @api_call("static")

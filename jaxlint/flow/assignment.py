@@ -17,9 +17,14 @@ from jaxlint.flow.values import (
     CONSTANT,
     GROWN,
     HOST,
+    DEVICE,
     INSTANCE,
+    SMALL,
     TRACERS,
     TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    is_small,
     Origin,
     Value,
     collection,
@@ -67,7 +72,7 @@ def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | 
     elif frame.function is None:
         frame.log.append(Mutated(global_key(frame.module, name), frame.module, target))
     else:
-        frame.log.append(Mutated(("closure", id(names), name), frame.module, target))
+        frame.log.append(Mutated(("closure", id(frame.evaluation), name), frame.module, target))
 
 
 def _forget_dotted(frame: Frame, name: str) -> None:
@@ -120,13 +125,21 @@ def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
         forget(frame, dotted)
         frame.names[dotted] = value
         frame.dotted = True
-    frame.log.append(Mutated(attribute_key(frame, target.value, owner, target.attr), frame.module, target))
+    if not (owner.kind == INSTANCE and in_constructor(frame)):
+        frame.log.append(
+            Mutated(attribute_key(frame, target.value, owner, target.attr), frame.module, target)
+        )
     if owner.kind == INSTANCE:
         _store_field(frame, target, owner, value)
     elif owner.kind == API:
         from jaxlint.flow.configuration import attribute_set
 
         attribute_set(frame, target, owner, value)
+
+
+def in_constructor(frame: Frame) -> bool:
+    """What a constructor stores on its own instance is no change of anything."""
+    return frame.function is not None and frame.function.name in ("__init__", "setup", "__post_init__")
 
 
 def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value) -> None:
@@ -137,8 +150,10 @@ def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value
         fields[target.attr] = stored
     else:
         fields[target.attr] = join(known, stored)
-    in_init = frame.function is not None and frame.function.name in ("__init__", "setup", "__post_init__")
-    if not in_init and not frame.quiet and owner.data.cls.family == "nnx":
+    if is_small(known or UNKNOWN_VALUE) and stored.kind in (DEVICE, UNKNOWN, TREE):
+        # The state of a step keeps its shape from call to call.
+        fields[target.attr] = fields[target.attr].but(tags=fields[target.attr].tags | SMALL)
+    if not in_constructor(frame) and not frame.quiet and owner.data.cls.family == "nnx":
         frame.record(
             FieldStore(
                 frame.place(target),
@@ -199,7 +214,7 @@ def container_key(frame: Frame, node: ast.expr) -> Key:
     """The key of a container that is changed in place."""
     if isinstance(node, ast.Name):
         if node.id in frame.names and frame.function is not None:
-            return ("closure", id(frame.names), node.id)
+            return ("closure", id(frame.evaluation), node.id)
         return global_key(frame.module, node.id)
     assert isinstance(node, ast.Attribute)
     return attribute_key(frame, node.value, evaluate(frame, node.value), node.attr)

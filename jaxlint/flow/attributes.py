@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.mutation import attribute_key
+from jaxlint.flow.mutation import attribute_key, self_key
 from jaxlint.flow.objects import ClassInfo, Closure, Function, Read
 from jaxlint.flow.program import api
 from jaxlint.flow.values import (
@@ -137,7 +137,7 @@ def _note_self(frame: Frame, owner: Value, node: ast.Attribute, found: Value) ->
         return
     if found.kind in (FUNCTION, CLASS, API, MODULE, BOUNDARY):
         return
-    key = ("self", owner.data.cls.module.path, owner.data.cls.qualname, node.attr)
+    key = self_key(owner, node.attr)
     frame.reads.setdefault(key, Read(frame.module, node, "self attribute"))
 
 

@@ -9,11 +9,12 @@ from jaxlint.flow.facts import Boundary, BoundaryUse, JitCall, Operand, Paramete
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.mutation import Invoked
-from jaxlint.flow.objects import BoundaryState, Closure, Function, PartialApi, Watch
-from jaxlint.flow.operand import closure_word, dotted_name, operand
+from jaxlint.flow.objects import BoundaryState, Closure, Function, Instance, PartialApi, Watch
+from jaxlint.flow.operand import closure_word, dotted_name, maker, operand
 from jaxlint.flow.parameters import parameter_uses
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.values import (
+    BOOLEAN_MASK,
     BOUNDARY,
     CONSTANT,
     FRESH,
@@ -22,8 +23,10 @@ from jaxlint.flow.values import (
     NONE,
     PARTIAL,
     SCALAR,
+    TRACED_MASK,
     TRACED_PARAMETER,
     TRACED_VALUE,
+    TRACERS,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
@@ -328,6 +331,8 @@ def _traced_arguments(
 
 def still(value: Value) -> Value:
     """A static argument as the trace sees it: one value, whatever changes outside."""
+    if value.kind in TRACERS:
+        return UNKNOWN_VALUE
     if value.kind in (SCALAR, UNKNOWN) and value.varies:
         return Value(value.kind, 0, value.tags & ~0)
     return value
@@ -337,7 +342,11 @@ def as_traced(value: Value, flavour: str) -> Value:
     """An argument inside the trace."""
     kind = value.kind
     if kind in _ARRAY_KINDS and kind != 3:
-        return TRACED_VALUE if kind != TRACED_PARAMETER.kind else value
+        if kind == TRACED_PARAMETER.kind:
+            return value
+        return TRACED_MASK if value.tags & BOOLEAN_MASK else TRACED_VALUE
+    if kind == INSTANCE and value.data.cls.is_pytree_value:
+        return _traced_instance(value, flavour)
     if is_number(value) or kind == 3:
         return still(value) if flavour == "filter" else TRACED_VALUE
     if kind == CONSTANT and value.data is None:
@@ -355,6 +364,16 @@ def as_traced(value: Value, flavour: str) -> Value:
     if kind == UNKNOWN:
         return UNKNOWN_VALUE if flavour in ("filter", "nnx") or value.tags & ~0 else TRACED_PARAMETER
     return value
+
+
+def _traced_instance(value: Value, flavour: str) -> Value:
+    """A pytree object inside the trace: its leaves are tracers, its static fields are not."""
+    old: Instance = value.data
+    new = Instance(old.cls, old.home, old.loop, old.node)
+    new.identity = old.identity
+    for name, field in old.fields.items():
+        new.fields[name] = still(field) if name in old.cls.static_fields else as_traced(field, flavour)
+    return Value(INSTANCE, 0, value.tags, new)
 
 
 class PendingJit:
@@ -467,6 +486,7 @@ def describe(state: BoundaryState) -> Boundary:
         static=state.static,
         donated=state.donated,
         fresh=state.fresh,
+        made_in=_maker(state),
         in_class=cls.qualname if cls is not None else "",
         static_self=static_self,
         self_hashing=cls.hashing if cls is not None else "",
@@ -474,6 +494,12 @@ def describe(state: BoundaryState) -> Boundary:
         updates=_updated(state.result),
         returns_argument=frozenset(name for name, how in uses.items() if "returned" in how),
     )
+
+
+def _maker(state: BoundaryState) -> str:
+    if state.fresh in ("", "nnx") or state.closure is None:
+        return state.function.qualname if state.fresh and state.function is not None else ""
+    return maker(state.closure)
 
 
 def _definition(function: Function | None) -> Place | None:

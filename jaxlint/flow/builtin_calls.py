@@ -8,6 +8,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
 from jaxlint.flow.mutation import Cleared
 from jaxlint.flow.objects import Foreign
+from jaxlint.flow.program import api
 from jaxlint.flow.values import (
     ARRAYS,
     BOOL_VALUE,
@@ -145,8 +146,7 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
 
 def _range(frame: Frame, first: Value, call: Call) -> Value:
     for position, value in enumerate(call.positional):
-        if value.kind == TRACED:
-            traced.demand(frame, call.argument_node(position) or call.node, value, "range()")
+        traced.demand(frame, call.argument_node(position) or call.node, value, "range()")
     bounded = _few(call)
     element = Value(
         SCALAR,
@@ -373,7 +373,7 @@ def cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("trace_guard")
 def trace_guard(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     target = call.argument(0, "fn")
-    if target is None:
+    if target is None or target.kind in (CONSTANT, SCALAR):
         from jaxlint.flow.objects import PartialApi
         from jaxlint.flow.values import PARTIAL
 
@@ -404,6 +404,12 @@ def optimizer(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last[:1].isupper() or last in ("incremental_update", "periodic_update", "update_moment"):
         return UNKNOWN_VALUE
     return Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
+
+
+@api_call("wraps")
+def wraps(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`functools.wraps(f)` is a decorator that changes nothing that matters here."""
+    return api(dotted)
 
 
 @api_call("transparent")

@@ -9,6 +9,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.values import (
+    API,
     BOUNDARY,
     BOUNDED,
     CONCRETE,
@@ -22,6 +23,7 @@ from jaxlint.flow.values import (
     TRACERS,
     TREE,
     UNKNOWN,
+    WEAK,
     Value,
     parts,
 )
@@ -96,20 +98,27 @@ def note_setdefault(frame: Frame, call: Call) -> None:
 
 
 def _outlives_call(frame: Frame, container: ast.expr) -> bool:
-    """A global, an attribute or a name of an enclosing function: it is there at the next call."""
+    """A global or an attribute: it is there at the next call. A name of an enclosing function goes when that
+    returns, and what is weak lets go by itself."""
     if isinstance(container, ast.Name):
-        return container.id not in frame.names or container.id in frame.globals or frame.function is None
+        if container.id in frame.names:
+            return container.id in frame.globals or frame.function is None
+        held = (frame.module.names or {}).get(container.id)
+        return held is not None and not (held.kind in (API, UNKNOWN) and held.tags & WEAK)
     if isinstance(container, ast.Attribute):
         return dotted_name(container) is not None
     return False
 
 
 def _evicts(tree: ast.AST, name: str) -> bool:
-    """Whether the module takes anything out of the container, or asks how long it is."""
+    """Whether the module takes anything out of the container, or compares its length with a bound."""
     last = name.rpartition(".")[2]
     for node in ast.walk(tree):
         if isinstance(node, ast.Delete):
             if any(isinstance(t, ast.Subscript) and _ends_with(t.value, last) for t in node.targets):
+                return True
+        elif isinstance(node, ast.Compare):
+            if any(_is_len_of(side, last) for side in (node.left, *node.comparators)):
                 return True
         elif isinstance(node, ast.Call):
             callee = node.func
@@ -119,14 +128,12 @@ def _evicts(tree: ast.AST, name: str) -> bool:
                 and _ends_with(callee.value, last)
             ):
                 return True
-            if (
-                isinstance(callee, ast.Name)
-                and callee.id == "len"
-                and node.args
-                and _ends_with(node.args[0], last)
-            ):
-                return True
     return False
+
+
+def _is_len_of(node: ast.expr, name: str) -> bool:
+    is_len = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+    return is_len and isinstance(node, ast.Call) and bool(node.args) and _ends_with(node.args[0], name)
 
 
 def _ends_with(node: ast.expr, name: str) -> bool:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow import traced
+from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.instances import instantiate
 from jaxlint.flow.methods import call_method
+from jaxlint.flow.mutation import Mutated
 from jaxlint.flow.objects import Closure, PartialApi
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import bind
+from jaxlint.flow.sources import draw
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
@@ -24,6 +29,7 @@ from jaxlint.flow.values import (
     PARAMETER,
     PARTIAL,
     PER_CALL_UNKNOWN,
+    PER_ITERATION,
     SCALAR,
     SHAPE,
     TRACED_PARAMETER,
@@ -37,8 +43,9 @@ from jaxlint.flow.values import (
 )
 from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.categories import category
-from jaxlint.jax_api.transforms import EAGER, JIT
+from jaxlint.jax_api.transforms import EAGER, GRAD, JIT
 
+_GENERATORS = ("numpy.random.Generator().", "random.Random().")
 _HARMLESS_METHODS = frozenset({"is_deleted", "delete"})
 
 
@@ -80,11 +87,42 @@ def call(frame: Frame, node: ast.Call) -> Value:
             starred = True
     frame.targets = targets
     made = Call(node, positional, keywords, starred)
+    if receiver is not None and callee.kind == UNKNOWN:
+        _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
     if callee.kind == UNKNOWN and receiver is not None and receiver.kind != UNKNOWN:
         return call_method(frame, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
     if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
         callee.data.form = "immediate"
     return call_value(frame, callee, made)
+
+
+# Methods that change their receiver in place.
+_MUTATING = frozenset(
+    {
+        "update",
+        "append",
+        "extend",
+        "insert",
+        "clear",
+        "pop",
+        "popitem",
+        "remove",
+        "add",
+        "setdefault",
+        "fill",
+        "sort",
+    }
+)
+
+
+def _note_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call: Call) -> None:
+    """What a method of no known function does to its receiver, or demands of a tracer."""
+    base = node.func.value  # type: ignore[attr-defined]  # only called for attributes
+    if name in _MUTATING and receiver.kind in (TREE, UNKNOWN, HOST) and dotted_name(base) is not None:
+        frame.log.append(Mutated(container_key(frame, base), frame.module, node))
+    if name == "reshape" and receiver.kind == UNKNOWN and frame.level >= JIT:
+        for position, value in enumerate(call.positional):
+            traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
 
 
 def _attribute_callee(frame: Frame, node: ast.Attribute) -> tuple[Value, Value | None]:
@@ -115,6 +153,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     """What calling a value gives."""
     kind = callee.kind
     if kind == API:
+        if callee.data.startswith(_GENERATORS):
+            return draw(frame, callee.data.rpartition(".")[2], call)
         return call_api(frame, callee.data, call)
     if kind == FUNCTION:
         keep(call)
@@ -143,8 +183,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     if kind == FOREIGN:
         return _call_foreign(frame, callee, call)
     keep(call)
-    if frame.level and kind == UNKNOWN:
-        return UNKNOWN_VALUE
+    if kind == UNKNOWN and callee.varies >= PER_ITERATION:
+        return Value(UNKNOWN, callee.varies, 0, None, None, callee.origin)
     return UNKNOWN_VALUE
 
 
@@ -224,7 +264,7 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
 def _informative(value: Value) -> bool:
     """Worth an evaluation of its own."""
     if value.kind == UNKNOWN:
-        return bool(value.tags)
+        return bool(value.tags) or value.varies >= PER_ITERATION
     return value.kind != CONSTANT
 
 
@@ -232,20 +272,27 @@ def _mapped(
     closure: Closure, positional: list[Value], keywords: dict[str, Value]
 ) -> tuple[list[Value], dict[str, Value]]:
     """Arguments as the transformed function sees them: tracers, but those that `in_axes` leaves alone."""
-    traceable = (DEVICE, HOST, UNKNOWN, TREE, SCALAR, PARAMETER)
+    from jaxlint.flow.boundary import as_traced
+
+    traceable = (DEVICE, HOST, UNKNOWN, TREE, SCALAR, PARAMETER, INSTANCE)
+    only_grad = all(level == GRAD for level, _ in closure.transforms)
 
     def mapped(value: Value) -> Value:
         if value.kind not in traceable:
             return value
-        return UNKNOWN_VALUE if closure.axes_unknown else TRACED_PARAMETER
+        return UNKNOWN_VALUE if closure.axes_unknown else as_traced(value, "jax")
 
     axes = closure.in_axes
     offset = closure.offset
     result = []
     for position, value in enumerate(positional):
+        if only_grad:
+            differentiated = closure.argnums is None or position in closure.argnums
+            result.append(mapped(value) if differentiated else value)
+            continue
         alone = axes is not None and position + offset < len(axes) and axes[position + offset] is None
         result.append(UNKNOWN_VALUE if alone else mapped(value))
-    return result, {name: mapped(value) for name, value in keywords.items()}
+    return result, {name: value if only_grad else mapped(value) for name, value in keywords.items()}
 
 
 def _through_transforms(frame: Frame, closure: Closure, result: Value) -> Value:

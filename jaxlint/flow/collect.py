@@ -11,7 +11,17 @@ from jaxlint.flow.boundary import PendingJit, PendingUse
 from jaxlint.flow.caching import PendingFill
 from jaxlint.flow.configuration import DeviceUse
 from jaxlint.flow.definitions import PendingCache
-from jaxlint.flow.facts import ConfigChange, Fact, FreshControlBody, JitCall, Proof, Step
+from jaxlint.flow.facts import (
+    BoundaryUse,
+    ConfigChange,
+    Fact,
+    FreshControlBody,
+    JitCall,
+    Operand,
+    Proof,
+    Step,
+    Varies,
+)
 from jaxlint.flow.objects import Function
 from jaxlint.flow.run import Called, Evaluation, Run
 from jaxlint.flow.stack_use import PendingScan
@@ -24,7 +34,7 @@ _CHAIN = 6
 class Root:
     """Where a walk starts: the module's top level or one of its functions, with what is known of its callers."""
 
-    __slots__ = ("at_import", "eager", "evaluation", "repeated", "traced")
+    __slots__ = ("at_import", "device", "eager", "evaluation", "repeated", "traced")
 
     def __init__(
         self, evaluation: Evaluation, eager: bool, repeated: Place | None, at_import: bool, traced: bool
@@ -34,6 +44,7 @@ class Root:
         self.repeated = repeated
         self.at_import = at_import
         self.traced = traced
+        self.device: Place | None = None  # the first device work of the walk so far
 
 
 class Collector:
@@ -69,7 +80,9 @@ class Collector:
             if isinstance(item, Called):
                 self._enter(item, root, chain, repeated, seen)
             elif isinstance(item, DeviceUse):
-                self.device_uses.append(item)
+                root.device = root.device or item.place
+                if evaluation.function is None:
+                    self.device_uses.append(item)
             elif isinstance(item, Fact) or isinstance(item, Pending):
                 self._emit(self._fact(item), root, chain, repeated)
 
@@ -105,8 +118,11 @@ class Collector:
         if eager_fact and root.traced and isinstance(fact, (JitCall, FreshControlBody)):
             return  # the function is also traced, and nothing proves that it runs outside a trace
         proof = replace(fact.proof, eager=root.eager and eager_fact, repeated=repeated, chain=chain)
-        if isinstance(fact, ConfigChange) and root.at_import and chain:
-            fact = replace(fact, at_import=True)
+        if isinstance(fact, BoundaryUse) and repeated is not None:
+            fact = _varying_by_call(fact)
+        if isinstance(fact, ConfigChange):
+            at_import = fact.at_import or (root.at_import and bool(chain))
+            fact = replace(fact, at_import=at_import, after_device_use=root.device)
         self.facts.append(replace(fact, proof=proof))
 
     def _note_device(self, use: DeviceUse, chain: tuple[Step, ...]) -> None:
@@ -115,6 +131,26 @@ class Collector:
         moved.api, moved.where = use.api, "call"
         moved.proof = Proof("eager", chain=chain)
         self.device_uses.append(moved)
+
+
+# Words for values that are read off data or drawn: new in each call of the code that makes them.
+_DRAWN = frozenset({"item", "int of array", "float of array", "random number", "clock", "identifier", "len"})
+
+
+def _varying_by_call(use: BoundaryUse) -> BoundaryUse:
+    """In code that runs again and again, what is read off data in it changes from run to run."""
+    arguments = tuple(_upgraded(argument) for argument in use.arguments)
+    return use if arguments == use.arguments else replace(use, arguments=arguments)
+
+
+def _upgraded(operand: Operand) -> Operand:
+    leaves = tuple(_upgraded(leaf) for leaf in operand.leaves)
+    varies = operand.varies
+    if varies is Varies.PER_CALL and operand.origin_kind in _DRAWN:
+        varies = Varies.PER_ITERATION
+    if varies is operand.varies and leaves == operand.leaves:
+        return operand
+    return replace(operand, varies=varies, leaves=leaves)
 
 
 def in_traced(function: Function | None, traced: set[Function]) -> bool:

@@ -34,6 +34,7 @@ def device_use(frame: Frame, node: ast.AST, api: str) -> None:
     if frame.function is not None:
         if frame.evaluation.device is None:
             frame.evaluation.device = DeviceUse(frame, node, api, "call")
+            frame.log.append(frame.evaluation.device)
         return
     where = "class body" if frame.defining is not None else "module level"
     if frame.in_default:
@@ -153,7 +154,8 @@ def import_order(
             replace(
                 change,
                 after_jax_import=jax_import if jax_import is not None and jax_import.span < line else None,
-                after_device_use=first_use if first_use is not None and first_use.span < line else None,
+                after_device_use=change.after_device_use
+                or (first_use if first_use is not None and first_use.span < line else None),
             )
         )
     return ordered

@@ -150,7 +150,9 @@ def _result(
         nothing = (
             pair and result is not None and result.data[1].kind == CONSTANT and result.data[1].data is None
         )
-        if (not frame.quiet and isinstance(call.node, ast.Call) and frame.function is not None) or (not frame.quiet and isinstance(call.node, ast.Call)):
+        if (not frame.quiet and isinstance(call.node, ast.Call) and frame.function is not None) or (
+            not frame.quiet and isinstance(call.node, ast.Call)
+        ):
             frame.log.append(PendingScan(frame, dotted, call, body, bool(nothing)))
         carry = call.argument(1, "init")
         if carry is not None and carry.kind == TREE and frame.level == EAGER:

@@ -7,7 +7,7 @@ import ast
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.facts import CacheStore, ModuleRole
 from jaxlint.flow.frame import STATEMENTS, Call, Frame, evaluate, statement
-from jaxlint.flow.objects import ClassInfo, Closure, Function, Origin, Scope, annotation_text
+from jaxlint.flow.objects import BoundaryState, ClassInfo, Closure, Function, Origin, Scope, annotation_text
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
@@ -100,7 +100,7 @@ def decorate(frame: Frame, decorator: Value, value: Value, node: ast.expr, funct
             return _builtin_decorator(last, value, function)
         if kind in ("jit", "transform", "control", "trace_guard"):
             return call_value(frame, decorator, call)
-        if kind == "transparent":
+        if kind in ("transparent", "wraps"):
             function.is_static |= last == "staticmethod"
             return value
         if last in ("property", "cached_property", "setter", "getter"):
@@ -180,7 +180,7 @@ def class_def(frame: Frame, node: ast.ClassDef) -> None:
     _bases(frame, cls, node)
     names, outer_scope, defining = frame.names, frame.outer, frame.defining
     if frame.function is not None or frame.outer is not None:
-        cls.scope = frame.outer = Scope(names, outer_scope)
+        cls.scope = frame.outer = Scope(names, outer_scope, frame.evaluation)
     else:
         frame.outer = Scope(names, None)
     frame.names = {}
@@ -198,10 +198,16 @@ def class_def(frame: Frame, node: ast.ClassDef) -> None:
         if not plain:
             cls.attributes[name] = value
     for value in cls.attributes.values():
-        if value.kind == BOUNDARY and value.data.form == "decorator" and value.data.in_class is None:
+        if value.kind == BOUNDARY and value.data.in_class is None and _is_own_method(value.data, cls):
             value.data.in_class = cls
     frame.names, frame.outer, frame.defining = names, outer_scope, defining
     frame.names[node.name] = Value(CLASS, data=cls)
+
+
+def _is_own_method(state: BoundaryState, cls: ClassInfo) -> bool:
+    """`@jit def step(self…)` or `step = jit(_step)` in the class body."""
+    closure = state.closure
+    return closure is not None and closure.function.cls is cls and closure.receiver is None
 
 
 def _class_statement(frame: Frame, cls: ClassInfo, node: ast.stmt) -> None:

@@ -14,12 +14,14 @@ from jaxlint.flow.program import api
 from jaxlint.flow.values import (
     BOUNDARY,
     CONSTANT,
+    DATA_SHAPE,
     DEVICE,
     FOREIGN,
     FUNCTION,
     HOST,
     INSTANCE,
     LAZY,
+    PER_ITERATION,
     SCALAR,
     TEXT,
     TEXT_VALUE,
@@ -37,7 +39,57 @@ from jaxlint.flow.watching import note_read
 
 _BUILTINS = {
     name: api(f"builtins.{name}")
-    for name in ["range", "len", "int", "float", "bool", "str", "min", "max", "sum", "abs", "round", "enumerate", "zip", "list", "tuple", "dict", "set", "frozenset", "sorted", "reversed", "isinstance", "print", "getattr", "setattr", "hasattr", "any", "all", "type", "map", "filter", "callable", "next", "iter", "divmod", "pow", "complex", "property", "staticmethod", "classmethod", "super", "open", "repr", "format", "id", "hash", "object", "vars", "input", "slice"]
+    for name in [
+        "range",
+        "len",
+        "int",
+        "float",
+        "bool",
+        "str",
+        "min",
+        "max",
+        "sum",
+        "abs",
+        "round",
+        "enumerate",
+        "zip",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "frozenset",
+        "sorted",
+        "reversed",
+        "isinstance",
+        "print",
+        "getattr",
+        "setattr",
+        "hasattr",
+        "any",
+        "all",
+        "type",
+        "map",
+        "filter",
+        "callable",
+        "next",
+        "iter",
+        "divmod",
+        "pow",
+        "complex",
+        "property",
+        "staticmethod",
+        "classmethod",
+        "super",
+        "open",
+        "repr",
+        "format",
+        "id",
+        "hash",
+        "object",
+        "vars",
+        "input",
+        "slice",
+    ]
 }
 # What a change of an outer name can matter for.
 _MUTABLE = frozenset((CONSTANT, SCALAR, HOST, DEVICE, TREE, INSTANCE, UNKNOWN, FOREIGN))
@@ -62,7 +114,7 @@ def _outer_name(frame: Frame, node: ast.Name) -> Value:
         value = scope.names.get(node.id)
         if value is not None:
             if frame.reads is not None and value.kind in _MUTABLE:
-                key = ("closure", id(scope.names), node.id)
+                key = ("closure", id(scope.home), node.id)
                 frame.reads.setdefault(key, Read(frame.module, node, "closure"))
             return value
         scope = scope.up
@@ -91,6 +143,8 @@ def attribute_of(frame: Frame, node: ast.Attribute) -> Value:
                 note_read(frame, node, dotted)
             evaluate_quietly(frame, base)
             return frame.run.program.force(value) if value.kind == LAZY else value
+        if frame.watching:
+            note_read(frame, node, dotted)
         if frame.watching and node.attr in traced.STATIC_ATTRIBUTES:
             return attribute(frame, frame.names.get(base.id, UNKNOWN_VALUE), node)  # type: ignore[attr-defined]
     return attribute(frame, evaluate(frame, base), node)
@@ -185,6 +239,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     frame.names = dict(names)
     literal = is_literal_display(node.generators[0].iter)
     deeper = 0
+    filtered = False
     for generator in node.generators:
         iterable = evaluate(frame, generator.iter)
         traced.iterate(frame, generator.iter, iterable)
@@ -194,6 +249,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         assign(frame, generator.target, iterated(frame, iterable, generator.iter, generator))
         for test in generator.ifs:
             traced.truth(frame, test, evaluate(frame, test), "if")
+            filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
     frame.literal_loops += literal
     exact = literal and isinstance(node, ast.ListComp) and len(node.generators) == 1
     if isinstance(node, ast.DictComp):
@@ -207,6 +263,8 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     escape_all([value])
     word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
     result = collection(value, Origin(frame.module, node, word))
+    if filtered and not literal and not isinstance(node, ast.DictComp):
+        result.tags |= DATA_SHAPE
     if exact and value.kind in (DEVICE, HOST, TRACED):
         result.size = value.size
     return result

@@ -196,7 +196,7 @@ class Frame:
         """The names a nested function sees; None at module level."""
         if self.function is None and self.outer is None:
             return None
-        return Scope(self.names, self.outer)
+        return Scope(self.names, self.outer, self.evaluation)
 
     @property
     def eager(self) -> bool:

@@ -13,7 +13,18 @@ NONE_BRANCH = int(Guard.NONE_BRANCH)
 SHAPE_BRANCH = int(Guard.SHAPE_BRANCH)
 
 _TRACER_ERRORS = frozenset(
-    ["TypeError", "Exception", "BaseException", "ConcretizationTypeError", "TracerBoolConversionError", "TracerArrayConversionError", "TracerIntegerConversionError", "NonConcreteBooleanIndexError", "JAXTypeError", "JAXIndexError"]
+    [
+        "TypeError",
+        "Exception",
+        "BaseException",
+        "ConcretizationTypeError",
+        "TracerBoolConversionError",
+        "TracerArrayConversionError",
+        "TracerIntegerConversionError",
+        "NonConcreteBooleanIndexError",
+        "JAXTypeError",
+        "JAXIndexError",
+    ]
 )
 _TYPE_TESTS = frozenset(["isinstance", "hasattr", "callable", "issubclass", "is_traced", "is_concrete"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxlint.flow.facts import Instantiation
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.mutation import Made
 from jaxlint.flow.objects import ClassInfo, Closure, Instance, Origin
 from jaxlint.flow.run import bind, default_value
 from jaxlint.flow.values import (
@@ -36,6 +37,7 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
         return Value(SCALAR, 0, 0, None, None, Origin(frame.module, call.node, "enum"))
     thing = Instance(cls, frame.evaluation, frame.loop, call.node)
     value = Value(INSTANCE, 0, 0, thing)
+    frame.log.append(Made(thing.identity))
     init = cls.lookup("__init__")
     if init is not None:
         closure = Closure(init, init.cls.scope if init.cls else None, None, 0, call.node)

@@ -10,7 +10,6 @@ from jaxlint.flow.values import (
     BOOLEAN_MASK,
     BOUNDED,
     CONSTANT,
-    DATA_SHAPE,
     HOST,
     PARAMETER,
     PER_ITERATION,
@@ -30,7 +29,8 @@ from jaxlint.flow.values import (
     parts,
 )
 
-LITERAL_DISPLAY = 8  # a display of at most so many members is a bounded set, not a loop
+LITERAL_DISPLAY = 8  # a comprehension over a display of at most so many members is no loop
+FEW = 3  # so many values of a loop variable are a bounded set
 
 
 def is_literal_display(node: ast.expr) -> bool:
@@ -44,7 +44,7 @@ def element_of(value: Value) -> Value:
     if kind == PARAMETER:
         return TRACED_PARAMETER
     if kind in ARRAYS:
-        return Value(kind, 0, value.tags & (BOOLEAN_MASK | DATA_SHAPE), None, None, value.origin, value.size)
+        return Value(kind, 0, value.tags & BOOLEAN_MASK, None, None, value.origin, value.size)
     if kind == TREE:
         if value.element is not None:
             return value.element
@@ -58,7 +58,8 @@ def element_of(value: Value) -> Value:
 def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> Value:
     """The loop variable: an element that changes with each iteration."""
     element = element_of(iterable)
-    bounded = iterable.data.__class__ is list and len(iterable.data) <= LITERAL_DISPLAY
+    most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
+    bounded = iterable.data.__class__ is list and len(iterable.data) <= most
     origin = element.origin or Origin(frame.module, source, "list element")
     return _each(frame, element, origin, bounded)
 

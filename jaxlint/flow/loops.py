@@ -15,15 +15,19 @@ from jaxlint.flow.statements import target_names
 from jaxlint.flow.values import (
     BOUNDED,
     CARRIED,
+    CONSTANT,
+    GROWN,
     MOVED,
     PER_CALL,
     PER_ITERATION,
     SCALAR,
     SHAPE,
+    SMALL,
     UNKNOWN,
     Origin,
     Value,
     is_number,
+    is_small,
     join,
     join_environments,
 )
@@ -121,7 +125,12 @@ def _carried(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value
         )
     if after.kind == SCALAR and after.tags & CARRIED:
         return before
-    return before if after is before else join(before, after.but(tags=after.tags & ~(CARRIED | MOVED)))
+    if after is before:
+        return before
+    joined = join(before, after.but(tags=after.tags & ~(CARRIED | MOVED)))
+    if is_small(before) and not joined.tags & GROWN and joined.kind not in (SCALAR, CONSTANT):
+        return joined.but(tags=joined.tags | SMALL)  # the state of a step keeps its shape
+    return joined
 
 
 def carried_names(frame: Frame, node: LoopNode) -> list[str]:

@@ -33,6 +33,12 @@ class Invoked(NamedTuple):
     node: ast.AST
 
 
+class Made(NamedTuple):
+    """A log entry: an instance comes into being; what was said of an earlier one is over."""
+
+    identity: object
+
+
 class Cleared(NamedTuple):
     """A log entry: all traces are forgotten (`jax.clear_caches()`)."""
 
@@ -49,15 +55,20 @@ def global_key(module: LoadedModule, name: str) -> Key:
     return ("global", module.path, name)
 
 
+def self_key(owner: Value, attr: str) -> Key:
+    """The key of a field of one instance."""
+    return ("self", id(owner.data.identity), attr)
+
+
 def attribute_key(frame: Frame, node: ast.expr, owner: Value, attr: str) -> Key:
     """The key of `owner.attr`."""
     if owner.kind == MODULE:
         return global_key(owner.data, attr)
     if owner.kind == INSTANCE:
-        return ("self", owner.data.cls.module.path, owner.data.cls.qualname, attr)
+        return self_key(owner, attr)
     if isinstance(node, ast.Name):
         if node.id in frame.names and frame.function is not None:
-            return ("attribute", ("closure", id(frame.names), node.id), attr)
+            return ("attribute", ("closure", id(frame.evaluation), node.id), attr)
         origin = (frame.module.names or {}).get(node.id)
         if origin is not None and origin.kind == 19:  # an import not looked at: its own module's global
             dotted, near = origin.data

@@ -117,13 +117,15 @@ def annotation_text(node: ast.expr) -> str:
 
 
 class Scope:
-    """The names around a nested function."""
+    """The names around a nested function. `home` is the evaluation they belong to: branches and loops work on
+    copies of the names, so only it identifies a variable."""
 
-    __slots__ = ("names", "up")
+    __slots__ = ("home", "names", "up")
 
-    def __init__(self, names: dict[str, Value], up: Scope | None) -> None:
+    def __init__(self, names: dict[str, Value], up: Scope | None, home: Evaluation | None = None) -> None:
         self.names = names
         self.up = up
+        self.home = home
 
 
 class Closure:
@@ -134,7 +136,7 @@ class Closure:
     """
 
     __slots__ = (
-        "axes_unknown", "bound", "bound_keywords", "by_equinox", "function", "home", "in_axes", "inner_fresh", "loop",
+        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "function", "home", "in_axes", "inner_fresh", "loop",
         "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
 
@@ -151,6 +153,7 @@ class Closure:
         self.bound_keywords: dict[str, Value] = {}
         self.receiver: Value | None = None
         self.in_axes: list[Any] | None = None
+        self.argnums: list[int] | None = [0]  # what grad differentiates; None: not understood
         self.axes_unknown = False
         self.via = ""
         self.by_equinox = False  # transformed by Equinox's own transforms, which hash by value
@@ -164,6 +167,7 @@ class Closure:
         new.bound_keywords = self.bound_keywords
         new.receiver = self.receiver
         new.in_axes = self.in_axes
+        new.argnums = self.argnums
         new.axes_unknown = self.axes_unknown
         new.via = self.via
         new.by_equinox = self.by_equinox
@@ -257,6 +261,11 @@ class ClassInfo:
         return self.family in ("equinox", "nnx", "linen", "struct", "pytree")
 
     @property
+    def is_pytree_value(self) -> bool:
+        """Its instances are pytrees that a call takes apart, named tuples included."""
+        return self.family in ("equinox", "struct", "pytree", "namedtuple")
+
+    @property
     def hashing(self) -> str:
         """How a jit cache keys an instance: "value", "identity", "unhashable" or "" (unknown)."""
         if self.family in ("enum", "namedtuple"):
@@ -278,9 +287,10 @@ class ClassInfo:
 class Instance:
     """An object in view. `fields` holds what was stored on it, joined over all stores."""
 
-    __slots__ = ("cls", "fields", "home", "loop", "node")
+    __slots__ = ("cls", "fields", "home", "identity", "loop", "node")
 
     def __init__(self, cls: ClassInfo, home: Evaluation | None, loop: int, node: ast.AST) -> None:
+        self.identity: object = self  # shared by what is the same object under another home
         self.cls = cls
         self.fields: dict[str, Value] = {}
         self.home = home

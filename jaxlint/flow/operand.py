@@ -81,6 +81,7 @@ def operand(
         class_name=class_name(value),
         hashing=hashing(value),
         fresh_in=freshness(frame, value.data) if fresh else "",
+        made_in=maker(value.data) if fresh else "",
     )
 
 
@@ -152,6 +153,12 @@ def fresh_word(frame: Frame, value: Value) -> tuple[str, Origin] | None:
         return "instance", Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
     word = "optimizer" if thing.api.startswith("optax.") else "object"
     return word, Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
+
+
+def maker(thing: Closure | Instance | Foreign) -> str:
+    """The qualified name of the function that makes a thing, "" at module level."""
+    home = thing.home
+    return home.function.qualname if home is not None and home.function is not None else ""
 
 
 def closure_word(closure: Closure) -> str:

@@ -250,7 +250,9 @@ def _identity(left: Value, right: Value, is_: bool) -> Value:
 
 
 def _membership(frame: Frame, node: ast.Compare, left: Value, right: Value) -> Value:
-    if right.kind == TRACED or (left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict):
+    if right.kind == TRACED or (
+        left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict
+    ):
         traced.demand(frame, node, TRACED_MASK, "in")
     return BOOL_VALUE
 
@@ -278,9 +280,10 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     index = evaluate(frame, node.slice)
     kind = base.kind
     if kind == UNKNOWN:
-        return (
-            Value(UNKNOWN, max(base.varies, index.varies)) if base.varies or index.varies else UNKNOWN_VALUE
-        )
+        if frame.level:
+            traced.slice_bounds(frame, base, node.slice)
+        varies = max(base.varies, index.varies)
+        return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:
         traced.slice_bounds(frame, base.data, node.slice)
         if traced.is_mask(frame, index) and base.data.kind in TRACERS:
@@ -306,8 +309,8 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
             return Value(TRACED, 0, DATA_SHAPE)
         if kind in CONCRETE and index.kind in CONCRETE:
             return Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, node, "boolean mask"))
-    if kind == HOST and index.kind in TRACERS and frame.level:
-        traced.numpy_index(frame, node, index, "index")
+    if kind == HOST and frame.level and traced.contains_tracer([index]):
+        traced.numpy_index(frame, node, traced.first_tracer(index), "index")
         return TRACED_VALUE
     if kind == PARAMETER:
         return Value(PARAMETER, 0, base.tags & UPDATED)
@@ -316,7 +319,8 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     ragged = ragged_slice(frame, node.slice)
     if ragged is not None and kind in CONCRETE:
         return Value(kind, PER_ITERATION, RAGGED | base.tags & DATA_SHAPE, None, None, ragged, base.size)
-    tags = base.tags & (DATA_SHAPE | BOOLEAN_MASK | RAGGED)
+    kept = BOOLEAN_MASK if index.kind in NUMBERS else DATA_SHAPE | BOOLEAN_MASK | RAGGED
+    tags = base.tags & kept  # one member of an array has the same shape whichever it is
     return Value(kind, 0, tags, None, None, base.origin if tags & ~BOOLEAN_MASK else None, base.size)
 
 

@@ -7,7 +7,21 @@ import ast
 from jaxlint.flow.objects import Function
 
 _SHAPE_CALLS = frozenset(
-    ["zeros", "ones", "full", "empty", "eye", "arange", "linspace", "reshape", "broadcast_to", "tile", "split", "normal", "uniform"]
+    [
+        "zeros",
+        "ones",
+        "full",
+        "empty",
+        "eye",
+        "arange",
+        "linspace",
+        "reshape",
+        "broadcast_to",
+        "tile",
+        "split",
+        "normal",
+        "uniform",
+    ]
 )
 _WHERE_CALLS = frozenset({"where", "cond", "select", "switch", "clip", "minimum", "maximum"})
 

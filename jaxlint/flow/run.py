@@ -16,12 +16,14 @@ from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, Read
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import (
+    BOUNDED,
     FOREIGN,
     FUNCTION,
     INSTANCE,
     NONE,
     PER_CALL,
     PER_CALL_UNKNOWN,
+    PER_ITERATION,
     SCALAR,
     TREE,
     UNKNOWN,
@@ -97,8 +99,16 @@ class Run:
             for key, read in evaluation.reads.items():
                 caller.reads.setdefault(key, read)
         result = evaluation.result
-        if level == EAGER and result.kind in (FUNCTION, INSTANCE, FOREIGN) and not closure.function.cached:
-            return rehome(result, evaluation, caller)
+        if level == EAGER:
+            if result.kind in (FUNCTION, INSTANCE, FOREIGN) and not closure.function.cached:
+                return rehome(result, evaluation, caller)
+            if result.varies >= PER_ITERATION and _varied_inside(result, closure.function):
+                tags = (
+                    result.tags | BOUNDED
+                    if result.origin and result.origin.word == "list element"
+                    else result.tags
+                )
+                return result.but(varies=PER_CALL, tags=tags)
         return result
 
     def evaluation(
@@ -195,6 +205,14 @@ class Run:
         return self.evaluation(frame, closure, arguments, EAGER, None)
 
 
+def _varied_inside(value: Value, function: Function) -> bool:
+    """Whether the loop that varies a returned value is the function's own."""
+    origin, node = value.origin, function.node
+    if origin is None or origin.module is not function.module or not hasattr(origin.node, "lineno"):
+        return False
+    return node.lineno <= origin.node.lineno <= (node.end_lineno or node.lineno)
+
+
 def rehome(value: Value, evaluation: Evaluation, caller: Frame) -> Value:
     """What a call returns fresh is as fresh as the call: it belongs to the caller from then on."""
     thing: Closure | Instance | Foreign = value.data
@@ -207,6 +225,7 @@ def rehome(value: Value, evaluation: Evaluation, caller: Frame) -> Value:
     elif isinstance(thing, Instance):
         new = Instance(thing.cls, caller.evaluation, caller.loop, node)
         new.fields = thing.fields
+        new.identity = thing.identity
     else:
         new = Foreign(thing.api, caller.evaluation, caller.loop, thing.node)
     return Value(value.kind, value.varies, value.tags, new, value.element, value.origin)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary import describe
+from jaxlint.flow.boundary import PendingJit, describe
 from jaxlint.flow.facts import Proof, StaleRead
-from jaxlint.flow.mutation import Cleared, Invoked, LoopEnd, LoopStart, Mutated
+from jaxlint.flow.mutation import Cleared, Invoked, LoopEnd, LoopStart, Made, Mutated
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.run import Called, Evaluation
 
@@ -38,7 +38,7 @@ def _unrolled(
                 yield from _unrolled(log, position + 1, end, depth, seen)
             position = end + 1
             continue
-        if isinstance(item, (Mutated, Invoked, Cleared)):
+        if isinstance(item, (Mutated, Invoked, Cleared, Made, PendingJit)):
             yield item
         elif (
             isinstance(item, Called)
@@ -75,6 +75,11 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
         if isinstance(event, Cleared):
             called.clear()
             changed.clear()
+        elif isinstance(event, PendingJit):
+            if event.state.fresh:  # made anew: it will be traced anew
+                _forget(called, changed, {event.state})
+        elif isinstance(event, Made):
+            _forget(called, changed, {b for b in called if _reads_instance(b, event.identity)})
         elif isinstance(event, Mutated):
             for boundary, first in called.items():
                 if event.key in boundary.reads and not _inside(event, boundary):
@@ -86,6 +91,21 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
                     facts.append(_fact(evaluation, boundary, key, change, first, event))
                     del changed[boundary, key]
     return facts
+
+
+def _forget(
+    called: dict[BoundaryState, Invoked],
+    changed: dict[tuple[BoundaryState, Any], tuple[Mutated, Invoked]],
+    boundaries: set[BoundaryState],
+) -> None:
+    for boundary in boundaries:
+        called.pop(boundary, None)
+    for key in [k for k in changed if k[0] in boundaries]:
+        del changed[key]
+
+
+def _reads_instance(boundary: BoundaryState, identity: object) -> bool:
+    return any(key[0] == "self" and key[1] == id(identity) for key in boundary.reads)
 
 
 def _can_matter(evaluation: Evaluation) -> bool:

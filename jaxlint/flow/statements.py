@@ -220,6 +220,7 @@ def _try(frame: Frame, node: ast.Try) -> bool:
     frame.guard = before
     if not ends and node.orelse:
         ends = execute(frame, node.orelse)
+    at_end = frame.names
     after: dict[str, Value] | None = None if ends else frame.names
     for handler in node.handlers:
         frame.names = dict(base)
@@ -230,7 +231,11 @@ def _try(frame: Frame, node: ast.Try) -> bool:
         if not execute(frame, handler.body):
             after = join_environments(after, frame.names)
         frame.filling -= missed
-    frame.names = after if after is not None else base
+    if not node.finalbody:
+        frame.names = after if after is not None else base
+        return after is None
+    # `finally` also runs when the body returns: what it had done by then holds.
+    frame.names = join_environments(dict(after) if after is not None else None, dict(at_end)) or base
     finally_ends = execute(frame, node.finalbody)
     return after is None or finally_ends
 

@@ -10,13 +10,12 @@ from jaxlint.flow.operand import operand
 from jaxlint.flow.values import (
     BOOLEAN_MASK,
     CONSTANT,
-    HOST,
-    INDEXER,
     PARAMETER,
     TRACED,
     TRACERS,
     TREE,
     Value,
+    parts,
 )
 from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 from jaxlint.jax_api.transforms import JIT, VMAP
@@ -24,9 +23,16 @@ from jaxlint.jax_api.transforms import JIT, VMAP
 __all__ = ["STATIC_ATTRIBUTES", "contains_tracer", "demand", "truth"]
 
 
+# What no tree and no None could be given either: a parameter that is passed here is a tracer.
+_NEEDS_NUMBER = frozenset({"range()", "int()", "float()"})
+
+
 def demand(frame: Frame, node: ast.AST, value: Value, how: str) -> None:
     """Python asks for the concrete value of `node`."""
-    if value.kind == TRACED and frame.level >= VMAP and not frame.quiet:
+    certain = value.kind == TRACED or (
+        value.kind == PARAMETER and frame.level >= JIT and how in _NEEDS_NUMBER
+    )
+    if certain and frame.level >= VMAP and not frame.quiet:
         frame.record(
             TracedBranch(
                 frame.place(node), frame.symbol, frame.proof(), how=how, operand=operand(frame, node, value)
@@ -91,7 +97,7 @@ def size(frame: Frame, node: ast.AST | None, value: Value | None, api: str, how:
     if value is None or node is None or frame.level < VMAP or frame.quiet:
         return
     for at, member in _members(node, value):
-        if member.kind == TRACED:
+        if member.kind == TRACED or (member.kind == PARAMETER and frame.level >= JIT):
             frame.record(
                 TracedShape(
                     frame.place(at),
@@ -115,7 +121,7 @@ def _members(node: ast.AST, value: Value) -> list[tuple[ast.AST, Value]]:
 
 def slice_bounds(frame: Frame, base: Value, index: ast.expr) -> None:
     """`x[a:b]` on an array in traced code needs static bounds."""
-    if frame.level < VMAP or frame.quiet or base.kind not in (TRACED, PARAMETER, HOST, INDEXER):
+    if frame.level < VMAP or frame.quiet:
         return
     items = index.elts if isinstance(index, ast.Tuple) else [index]
     for item in items:
@@ -143,6 +149,16 @@ def contains_tracer(values: list[Value]) -> bool:
             elif value.element is not None and value.element.kind in TRACERS:
                 return True
     return False
+
+
+def first_tracer(value: Value) -> Value:
+    """The tracer in a value that contains one."""
+    if value.kind in TRACERS or value.kind != TREE:
+        return value
+    for member in parts(value):
+        if contains_tracer([member]):
+            return first_tracer(member)
+    return value
 
 
 def all_results_traced(frame: Frame, values: list[Value]) -> bool:

@@ -22,8 +22,9 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Origin,
     Value,
+    parts,
 )
-from jaxlint.jax_api.transforms import EAGER, JIT, TRACERS, TRANSFORMS, VMAP
+from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, TRACERS, TRANSFORMS, VMAP
 
 
 @api_call("partial")
@@ -81,11 +82,22 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     made.inner_fresh = closure.inner_fresh or (
         bool(freshness(frame, closure)) and closure.receiver is None and not closure.transforms
     )
+    if level == GRAD:
+        made.argnums = _argnums(call)
     if name == "shard_map":
         made.axes_unknown = True
     if name == "vmap":
         _map_axes(frame, made, call)
     return Value(FUNCTION, data=made)
+
+
+def _argnums(call: Call) -> list[int] | None:
+    given = call.argument(1, "argnums")
+    if given is None:
+        return [0]
+    members = parts(given) if given.kind == TREE else [given]
+    numbers = [m.data for m in members if m.kind == CONSTANT and isinstance(m.data, int)]
+    return numbers if len(numbers) == len(members) else None
 
 
 def _callable(target: Value, frame: Frame, call: Call) -> Closure | None:

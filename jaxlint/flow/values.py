@@ -76,6 +76,7 @@ TEXT = int(Tag.TEXT)
 # made of one.
 CARRIED = 1 << 16
 MOVED = 1 << 17
+WEAK = 1 << 18  # a container that holds its keys or values weakly
 
 CONSTANT_VARIES = int(Varies.CONSTANT)
 PER_CALL = int(Varies.PER_CALL)
@@ -86,7 +87,7 @@ CONCRETE = frozenset((HOST, DEVICE))
 TRACERS = frozenset((TRACED, PARAMETER))
 NUMBERS = frozenset((CONSTANT, SCALAR))
 
-_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED  # survive a join if either side has them
+_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK  # survive a join if either side has them
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT  # only if both have them
 
 
@@ -146,6 +147,12 @@ class Value:
             self.size,
         )
 
+    def shallow_signature(self) -> tuple[Any, ...]:
+        """The signature of a field: instances in it by identity only."""
+        if self.kind == INSTANCE:
+            return (self.kind, id(self.data.cls))
+        return self.signature()
+
     def signature(self) -> tuple[Any, ...]:
         """What distinguishes one call of a function from another, for memoisation."""
         kind = self.kind
@@ -159,6 +166,11 @@ class Value:
                 extra = tuple([(str(k), v.signature()) for k, v in list(self.data.items())[:8]])
             if self.element is not None:
                 extra = (extra, self.element.kind, self.element.varies, self.element.tags)
+        elif kind == INSTANCE and self.data.cls.is_pytree_value:
+            extra = (
+                id(self.data.cls),
+                tuple([(k, v.shallow_signature()) for k, v in self.data.fields.items()]),
+            )
         elif kind >= FUNCTION and kind != DTYPE:
             extra = self.data if kind == API else self.data.api if kind == FOREIGN else id(self.data)
         return (kind, self.varies, self.tags, extra)
@@ -193,12 +205,14 @@ def is_number(value: Value) -> bool:
 
 def is_small(value: Value) -> bool:
     """Proven under 1 MiB from shapes in view."""
+    if value.tags & SMALL:
+        return True
     if value.kind == TREE or value.kind == INSTANCE:
         members = parts(value)
         return bool(members) and all(is_small(v) for v in members)
     if value.kind in NUMBERS:
         return True
-    return bool(value.tags & SMALL) or (value.size is not None and value.size < _SMALL_ELEMENTS)
+    return value.size is not None and value.size < _SMALL_ELEMENTS
 
 
 def parts(value: Value) -> list[Value]:

@@ -27,7 +27,6 @@ BOUNDARIES: dict[str, str] = {
 # Wrappers that hand back a callable with the same jit behaviour as the one they are given.
 TRANSPARENT: frozenset[str] = frozenset(
     {
-        "functools.wraps",
         "jaxtyping.jaxtyped",
         "beartype.beartype",
         "typeguard.typechecked",

@@ -22,6 +22,7 @@ _EXACT: dict[str, str] = {
     **dict.fromkeys(BACKEND_FREE, "other"),
     **dict.fromkeys(BACKEND_STARTERS, "devices"),
     "functools.partial": "partial",
+    "functools.wraps": "wraps",
     "jax.tree_util.Partial": "value_partial",
     "equinox.Partial": "value_partial",
     "functools.lru_cache": "cache",
@@ -52,6 +53,17 @@ _EXACT: dict[str, str] = {
     "os.environ.update": "environ",
     "os.environ.__setitem__": "environ",
     "os.putenv": "environ",
+    "collections.deque": "container",
+    "collections.defaultdict": "container",
+    "collections.OrderedDict": "container",
+    "collections.Counter": "container",
+    "weakref.WeakKeyDictionary": "container",
+    "weakref.WeakValueDictionary": "container",
+    "jax.tree.leaves": "tree_leaves",
+    "jax.tree.flatten": "tree_leaves",
+    "jax.tree_util.tree_leaves": "tree_leaves",
+    "jax.tree_util.tree_flatten": "tree_leaves",
+    "jax.tree_leaves": "tree_leaves",
 }
 _DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 _OPTAX_ARRAYS = ("loss", "entropy", "global_norm", "divergence", "softmax")
@@ -77,6 +89,12 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
         return "lax" if last == "PRNGKey" or not last[:1].isupper() else "other"
     if head == "numpy" or head.startswith("numpy."):
         return "numpy_random" if head.startswith("numpy.random") else "numpy"
+    if head == "random":
+        return "random"
+    if head == "time":
+        return "clock"
+    if head == "uuid" or head == "secrets":
+        return "identifier"
     if head == "optax":
         return "lax" if any(word in last for word in _OPTAX_ARRAYS) else "optimizer"
     return "other"

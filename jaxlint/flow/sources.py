@@ -1,0 +1,120 @@
+"""Objects and calls that give another value each time: random generators, clocks, identifiers, deques."""
+
+from __future__ import annotations
+
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import Foreign
+from jaxlint.flow.values import (
+    BOUNDED,
+    FOREIGN,
+    HOST,
+    PER_CALL,
+    PER_ITERATION,
+    SCALAR,
+    TEXT,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    WEAK,
+    Origin,
+    Value,
+    collection,
+    tree,
+)
+
+_ARRAY_DRAWS = frozenset(
+    {"permutation", "choice", "bytes", "multivariate_normal", "dirichlet", "multinomial", "permuted"}
+)
+_PYTHON_DRAWS = frozenset(
+    {"random", "uniform", "gauss", "randint", "randrange", "normalvariate", "betavariate"}
+)
+_SIZE_POSITION = {
+    "random": 0,
+    "standard_normal": 0,
+    "integers": 2,
+    "uniform": 2,
+    "normal": 2,
+    "exponential": 1,
+    "poisson": 1,
+}
+
+
+def per_round(frame: Frame) -> int:
+    """How a value that is new each time varies here."""
+    return PER_ITERATION if frame.loop else PER_CALL
+
+
+def draw(frame: Frame, name: str, call: Call) -> Value:
+    """A method of a numpy random generator: an array with a size, else a number (`integers` gives a numpy one)."""
+    position = _SIZE_POSITION.get(name, 99)
+    size = call.argument(position, "size")
+    if name in _ARRAY_DRAWS or size is not None:
+        return Value(HOST)
+    if name == "integers":
+        return Value(HOST, 0, 0, None, None, None, 1)
+    return Value(SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "random number"))
+
+
+@api_call("numpy_random")
+def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if last in ("default_rng", "RandomState", "Generator"):
+        return Value(FOREIGN, data=Foreign("numpy.random.Generator", None, 0, call.node))
+    if last in ("seed", "SeedSequence", "get_state", "set_state"):
+        return UNKNOWN_VALUE
+    if last in ("rand", "randn"):
+        return Value(HOST) if call.positional else draw(frame, "random", call)
+    if last == "randint":
+        return draw(frame, "uniform", call)
+    return draw(frame, last, call)
+
+
+@api_call("random")
+def python_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """The standard library's `random`."""
+    if last == "Random":
+        return Value(FOREIGN, data=Foreign("random.Random", None, 0, call.node))
+    if last in _PYTHON_DRAWS:
+        return Value(
+            SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "random number")
+        )
+    return UNKNOWN_VALUE
+
+
+@api_call("clock")
+def clock(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if last == "sleep":
+        return UNKNOWN_VALUE
+    return Value(SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "clock"))
+
+
+@api_call("identifier")
+def identifier(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    return Value(UNKNOWN, per_round(frame), TEXT, None, None, Origin(frame.module, call.node, "identifier"))
+
+
+@api_call("container")
+def container(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`deque()`, `defaultdict(list)`, `OrderedDict()`: containers to be filled."""
+    word = "list" if last == "deque" else "dict"
+    if last.startswith("Weak"):
+        return Value(UNKNOWN, 0, WEAK)
+    return tree([] if last == "deque" else {}, Origin(frame.module, call.node, word))
+
+
+@api_call("tree_leaves")
+def tree_leaves(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """Leaves are arrays; `tree_flatten` gives them with the structure."""
+    from jaxlint.flow.values import DEVICE, PARAMETER, TRACED, TREE
+
+    subject = call.argument(0, "tree")
+    kind = None
+    if subject is not None and subject.kind in (PARAMETER, TRACED):
+        kind = TRACED
+    elif subject is not None and subject.kind in (DEVICE, TREE) and not frame.level:
+        kind = DEVICE
+    leaves = collection(
+        Value(kind) if kind is not None else UNKNOWN_VALUE, Origin(frame.module, call.node, "list")
+    )
+    return tree([leaves, UNKNOWN_VALUE]) if last.endswith("flatten") else leaves
+
+
+__all__ = ["BOUNDED", "draw"]
