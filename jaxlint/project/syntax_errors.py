@@ -33,13 +33,13 @@ _NEWER = (
 )
 
 _PYTHON_2_MESSAGE = re.compile(
-    r"Missing parentheses in call to '(print|exec)'"
-    r"|leading zeros in decimal integer|parameters cannot be parenthesized"
+    r"Missing parentheses in call to '(print|exec)'|leading zeros in decimal integer"
 )
 _PYTHON_2_LINE = re.compile(
     r"\s*except\s+([\w.]+|\([^)]*\))\s*,\s*[a-z_]\w*\s*:"
     r"|\s*(print|exec)\s+[\w'\"]"
     r"|\s*raise\s+[\w.]+\s*,"
+    r"|\s*def\s+\w+\s*\([^=:()]*\(\w|.*\blambda\s*\("
 )
 _PYTHON_2_TOKEN = re.compile(r"<>|`|\b\d+[lL]\b|\b[uU][rR]['\"]")
 _NEAR = 4  # characters around the place that the parser points at

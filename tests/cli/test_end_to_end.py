@@ -22,8 +22,8 @@ ODD: dict[str, tuple[str, str]] = {
     "line separators": ("x = '\x0c \x1c \x85 \u2028'\n\x0c\n", "utf-8"),
     "wide characters": ("日本 = '😀'; ", "utf-8"),
     "1500 terms": ("def g(a):\n    return " + " + ".join(["a"] * 1_500) + "\n", "utf-8"),
-    "long chain": ("def g(a):\n    return a" + ".at[0].set(1)" * 1_500 + "\n", "utf-8"),
-    "many branches": ("def g(a):\n    if a: pass\n" + "    elif a > 1: a = jnp.sin(a)\n" * 1_200, "utf-8"),
+    "long chain": ("def g(a):\n    return a" + ".at[0].set(1)" * 300 + "\n", "utf-8"),
+    "many branches": ("def g(a):\n    if a: pass\n" + "    elif a > 1: a = jnp.sin(a)\n" * 1_000, "utf-8"),
     "6000 lines": ("".join(f"def f{i}(x):\n    return jnp.sin(x)\n" for i in range(3_000)), "utf-8"),
 }
 
