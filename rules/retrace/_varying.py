@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Place
-from jaxlint.flow.facts import BoundaryUse, Kind, Operand, Parameter, Tag, Varies
+from jaxlint.finding import Confidence, Place
+from jaxlint.flow.facts import BoundaryUse, Guard, Kind, Operand, Parameter, Tag, Varies
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -27,6 +27,11 @@ class Varying:
     @property
     def text(self) -> bool:
         return Tag.TEXT in self.leaf.tags
+
+    @property
+    def assumed(self) -> bool:
+        """Whether it varies only if the things that are counted differ in length."""
+        return self.leaf.origin_kind == "len"
 
     @property
     def python_use(self) -> str:
@@ -73,6 +78,12 @@ def _same_function(origin: Place | None, call: cst.CSTNode | None, ctx: Context)
         return False
     around = [next((p for p in ctx.parents(n) if isinstance(p, cst.FunctionDef)), None) for n in (read, call)]
     return around[0] is around[1]
+
+
+def confidence(fact: BoundaryUse, found: Iterable[Varying]) -> Confidence:
+    """Less than high behind a guard, and for lengths."""
+    sure = fact.proof.guard is Guard.NONE and not all(each.assumed for each in found)
+    return Confidence.HIGH if sure else Confidence.MEDIUM
 
 
 def already_compiled(fact: BoundaryUse, found: Iterable[Varying], ctx: Context) -> bool:

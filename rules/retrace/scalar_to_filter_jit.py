@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import BoundaryUse, FieldStore, Guard, JitCall, Kind
-from jaxlint.rule import Confidence, Rule
+from jaxlint.flow.facts import BoundaryUse, FieldStore, JitCall, Kind
+from jaxlint.rule import Rule
 
 from . import _wording as wording
-from ._varying import Varying, already_compiled, proven, varying
+from ._varying import Varying, already_compiled, confidence, proven, varying
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -37,7 +37,7 @@ class ScalarToFilterJit(Rule):
             f"{wording.listing(names)}: {wording.api_name(fact.boundary, ctx)} treats a Python {kind} as "
             f"static. {_remedy(fact, found, names, ctx)}",
             place=found[0].argument.place,
-            confidence=Confidence.MEDIUM if fact.proof.guard is not Guard.NONE else Confidence.HIGH,
+            confidence=confidence(fact, found),
             related=wording.trail(fact, [each.leaf for each in found]),
             fix=_fix(fact, found, ctx),
         )

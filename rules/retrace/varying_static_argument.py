@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix
-from jaxlint.flow.facts import BoundaryUse, Guard
-from jaxlint.rule import Confidence, Rule
+from jaxlint.flow.facts import BoundaryUse
+from jaxlint.rule import Rule
 
 from . import _wording as wording
-from ._varying import Varying, already_compiled, proven, varying
+from ._varying import Varying, already_compiled, confidence, proven, varying
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -38,7 +38,7 @@ class VaryingStaticArgument(Rule):
             f"{wording.listing(names)}: {'they are' if len(names) > 1 else 'it is'} passed as static. "
             f"{_remedy(found)}",
             place=found[0].argument.place,
-            confidence=Confidence.MEDIUM if fact.proof.guard is not Guard.NONE else Confidence.HIGH,
+            confidence=confidence(fact, found),
             related=wording.trail(fact, [each.leaf for each in found]),
             fix=_fix(fact, found, ctx),
         )
