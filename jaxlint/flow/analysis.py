@@ -24,6 +24,7 @@ from jaxlint.flow import sources as _sources
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
+from jaxlint.flow.definitions import PendingCache
 from jaxlint.flow.facts import ConfigChange, Fact, ModuleRole
 from jaxlint.flow.frame import Frame, execute
 from jaxlint.flow.instances import generic_instance
@@ -100,8 +101,19 @@ class Analysis:
         found = list(collector.facts)
         for evaluation in evaluations:
             found += stale_reads(evaluation)
+        found += self._caches_elsewhere(run, module)
         found = self._with_role(module, role, found, collector)
         return sorted(unique(found), key=lambda fact: (fact.place, type(fact).__name__))
+
+    def _caches_elsewhere(self, run: Run, module: LoadedModule) -> list[Fact]:
+        """The caches of other modules that this run fills: how they are called shows only here."""
+        owners = {function.module for function in run.cached_calls if function.module is not module}
+        return [
+            item.fact(run)
+            for owner in owners
+            for item in self._top[owner][1].log
+            if isinstance(item, PendingCache) and item.function in run.cached_calls
+        ]
 
     def _functions(self, module: LoadedModule) -> list[Function]:
         """Functions and methods of the module, constructors first: they tell what instances hold."""

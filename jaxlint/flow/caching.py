@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import CacheStore, Parameter
 from jaxlint.flow.frame import Call, Frame
@@ -27,6 +28,9 @@ from jaxlint.flow.values import (
     Value,
     parts,
 )
+
+if TYPE_CHECKING:
+    from jaxlint.flow.run import Run
 
 _EVICTING = frozenset({"pop", "popitem", "clear", "popleft", "move_to_end"})
 _DATA_WORDS = frozenset({"shape", "tobytes", "hexdigest", "digest", "id", "hash"})
@@ -181,9 +185,10 @@ def _is_compiled(value: Value) -> bool:
     )
 
 
-def decorated_fact(frame: Frame, node: ast.expr, function: Function, how: str, bounded: bool) -> CacheStore:
-    """A cache decorator's fact, made when the run is over."""
-    run = frame.run
+def decorated_fact(
+    run: Run, frame: Frame, node: ast.expr, function: Function, how: str, bounded: bool
+) -> CacheStore:
+    """A cache decorator's fact, made when the run is over. `frame` is the decorator's."""
     cls = function.cls
     on_method = cls is not None and not function.is_static and function.params[:1] == ["self"]
     result: Value | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.facts import CacheStore, ModuleRole
@@ -19,6 +20,9 @@ from jaxlint.flow.values import (
     Value,
 )
 from jaxlint.jax_api.categories import category
+
+if TYPE_CHECKING:
+    from jaxlint.flow.run import Run
 
 # Base classes of known libraries → family of the class.
 _FAMILIES = {
@@ -158,10 +162,13 @@ class PendingCache:
         self.how = how
         self.bounded = bounded
 
-    def fact(self) -> CacheStore:
+    def fact(self, run: Run | None = None) -> CacheStore:
+        """What the calls of a run show, by default those of the defining module's own."""
         from jaxlint.flow.caching import decorated_fact
 
-        return decorated_fact(self.frame, self.node, self.function, self.how, self.bounded)
+        return decorated_fact(
+            run or self.frame.run, self.frame, self.node, self.function, self.how, self.bounded
+        )
 
 
 @statement(ast.ClassDef)
