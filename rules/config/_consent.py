@@ -17,6 +17,8 @@ _VERBS = frozenset(
     {"enable", "set", "use", "configure", "setup", "init", "initialize", "initialise", "activate", "turn"}
 )
 _SUBJECTS = frozenset({"x64", "float64", "f64", "fp64", "double", "precision", "cache", "config"})
+_ASKS = re.compile(r"environ|getenv|(?<![a-z])(x64|float64|f64|fp64|double|precision|cache)(?![a-z0-9])")
+_ASKS_NOTHING = re.compile(r"\bnot\b|\bNone\b|\bconfig\.(read|jax_)")
 
 
 def is_imposed(fact: ConfigChange) -> bool:
@@ -40,15 +42,12 @@ def _announces(name: str) -> bool:
     return bool(words) and (words[0] in _VERBS or not _SUBJECTS.isdisjoint(words))
 
 
-def is_chosen_by_environment(node: cst.CSTNode | None, ctx: Context) -> bool:
-    """The statement stands under `if os.environ.get("..."):`, so the user has asked for it."""
+def is_chosen(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """The statement stands under `if os.environ.get("...")` or `if settings.double`: somebody asks for it."""
     import libcst as cst
 
     tests = (ctx.focus.code(p.test) for p in ctx.parents(node) if isinstance(p, cst.If)) if node else ()
-    return any(
-        ("environ" in test or "getenv" in test) and "None" not in test and "not " not in test
-        for test in tests
-    )
+    return any(_ASKS.search(test) and not _ASKS_NOTHING.search(test) for test in tests)
 
 
 def opt_in(node: cst.CSTNode | None, ctx: Context, signature: str, purpose: str, change: str) -> Fix | None:

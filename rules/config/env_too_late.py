@@ -32,7 +32,7 @@ class EnvTooLate(Rule):
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         passed = _too_late(fact)
         starts_processes = any(name.startswith(_STARTERS) for name in ctx.aliases)
-        if passed is None or (starts_processes and fact.symbol):
+        if passed is None or (starts_processes and fact.symbol) or not _in_order(passed, node, ctx):
             return
         variable = _variable(fact)
         where = f"on line {passed.span.line}"
@@ -84,6 +84,19 @@ def _too_late(fact: ConfigChange) -> Place | None:
     if variable.startswith(CLIENT_TIME_VARIABLES):
         return fact.after_device_use
     return fact.after_jax_import if variable.lower() in OPTIONS else None
+
+
+def _in_order(passed: Place, node: cst.CSTNode | None, ctx: Context) -> bool:
+    """Lines say what ran first in one and the same function, or where the earlier one is in none."""
+    import libcst as cst
+
+    def function(of: cst.CSTNode) -> cst.CSTNode | None:
+        return next((p for p in ctx.parents(of) if isinstance(p, cst.FunctionDef)), None)
+
+    earlier = ctx.node(passed)
+    if earlier is None or node is None:
+        return False
+    return function(earlier) is None or function(earlier) is function(node)
 
 
 def _variable(fact: ConfigChange) -> str:

@@ -30,7 +30,7 @@ class GlobalX64(Rule):
         return consent.is_imposed(fact) and not ignored
 
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if consent.is_chosen_by_environment(node, ctx):
+        if consent.is_chosen(node, ctx):
             return
         scoped = (
             "jax.enable_x64(True)" if ctx.jax_version >= _SCOPED_SINCE else "jax.experimental.enable_x64()"

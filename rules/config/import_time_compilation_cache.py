@@ -30,7 +30,7 @@ class ImportTimeCompilationCache(Rule):
         return directory and not off and not ignored and consent.is_imposed(fact)
 
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if consent.is_chosen_by_environment(node, ctx) or _is_judged_at_import(fact, ctx):
+        if consent.is_chosen(node, ctx) or _is_judged_at_import(fact, ctx):
             return
         if fact.at_import:
             message = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import Guard, Scan
+from jaxlint.flow.facts import Guard, ModuleRole, Scan
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -46,10 +46,11 @@ class ScanStacksDiscarded(Rule):
                 "Let the body return `None` in its place."
             )
             fix = _stack_nothing(fact, ctx)
+        short = fact.length is not None and fact.length < _SHORT
         yield self.finding(
             fact,
             message,
-            severity=Severity.INFO if fact.length is not None and fact.length < _SHORT else None,
+            severity=Severity.INFO if short or ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.HIGH if fact.proof.guard is Guard.NONE else Confidence.MEDIUM,
             related=list(_trail(fact)),
             fix=fix,
