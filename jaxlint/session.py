@@ -11,7 +11,7 @@ from jaxlint.columns import split_lines
 from jaxlint.engine_codes import INTERNAL_ERROR
 from jaxlint.finding import Finding, Place, Span
 from jaxlint.index.build import build
-from jaxlint.index.gate import imported_words, names_jax, through_project
+from jaxlint.index.gate import imported_by, imported_words, names_jax, through_project
 from jaxlint.index.table import ModuleEntry, ModuleTable, module_names
 from jaxlint.judge import Judge
 from jaxlint.project.files import SourceFile, shown
@@ -35,6 +35,7 @@ class Session:
         self.rules = rules
         self.files = {file.absolute: file for file in files}
         self.problems: list[Finding] = []
+        self.support: set[str] = set()  # modules that name nothing of JAX but are imported by some that do
         self._sources: dict[str, Source] = {}
         self._held = 0
         self._read_all()
@@ -66,6 +67,9 @@ class Session:
         for path in through_project(passed, others, stems):
             passed[path] = contents[path]
         self._check_ungated(contents, passed)
+        for path in imported_by(passed, others, stems):
+            self.support.add(path)
+            passed[path] = contents[path]
         entries = [entry for path in sorted(passed) if (entry := self._entry(path, passed[path])) is not None]
         self.table = ModuleTable(entries)
 
@@ -124,8 +128,9 @@ class Session:
 
     def _choose_roots(self) -> list[ModuleEntry]:
         """The given modules, and those that import them: what they trace lies in the given ones too."""
-        given = [entry for path, entry in self.table.entries.items() if path in self.files]
-        if len(given) == len(self.table.entries):
+        able = [entry for path, entry in self.table.entries.items() if path not in self.support]
+        given = [entry for entry in able if entry.absolute in self.files]
+        if len(given) == len(able):
             return given
         importers: dict[str, list[ModuleEntry]] = {}
         for entry in self.table.entries.values():

@@ -25,14 +25,14 @@ from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
 from jaxlint.flow.definitions import PendingCache
-from jaxlint.flow.facts import ConfigChange, Fact, ModuleRole
+from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
 from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.run import Evaluation, Run
 from jaxlint.flow.staleness import stale_reads
-from jaxlint.flow.values import UNKNOWN_VALUE, Value
+from jaxlint.flow.values import BOUNDARY
 from jaxlint.jax_api.transforms import EAGER
 
 _REGISTERED = (
@@ -70,6 +70,7 @@ class Analysis:
         frame = Frame(run, module, evaluation, None, EAGER, 0, None)
         names = frame.names = module.names if module.names is not None else {}
         self._top[module] = run, evaluation
+        run.top = frame
         run.stack.append(evaluation)
         evaluation.active = True
         try:
@@ -77,8 +78,7 @@ class Analysis:
         finally:
             run.stack.pop()
             evaluation.active = False
-        if frame.names is not names:
-            names.update(frame.names)
+        module.names = frame.names
 
     def facts(self, module: LoadedModule, role: ModuleRole) -> list[Fact]:
         """All facts of a run rooted at a module, wherever they lie, in source order."""
@@ -102,6 +102,7 @@ class Analysis:
         for evaluation in evaluations:
             found += stale_reads(evaluation)
         found += self._caches_elsewhere(run, module)
+        found += self._instantiations(module)
         found = self._with_role(module, role, found, collector)
         return sorted(unique(found), key=lambda fact: (fact.place, type(fact).__name__))
 
@@ -114,6 +115,28 @@ class Analysis:
             for item in self._top[owner][1].log
             if isinstance(item, PendingCache) and item.function in run.cached_calls
         ]
+
+    def _instantiations(self, module: LoadedModule) -> list[Fact]:
+        """Where other modules make instances of this one's classes that jit their methods."""
+        table, found = self.program.table, []
+        for cls in module.classes.values():
+            if not any(value.kind == BOUNDARY for value in cls.attributes.values()):
+                continue
+            for owner, site in table.instantiations(module.entry, cls.name):
+                if owner is not module.entry:
+                    caller = owner.record.functions.get(site.caller)
+                    found.append(
+                        Instantiation(
+                            site.place(owner.path),
+                            site.caller,
+                            Proof("jit" if caller is not None and caller.jitted else "eager"),
+                            class_place=module.header(cls.node),
+                            class_name=cls.qualname,
+                            in_loop=site.loop > 0,
+                            holds_arrays=False,
+                        )
+                    )
+        return list(found)
 
     def _functions(self, module: LoadedModule) -> list[Function]:
         """Functions and methods of the module, constructors first: they tell what instances hold."""
@@ -215,4 +238,4 @@ def _imports_jax(program: Program, module: LoadedModule, name: str) -> bool:
     return any(d.partition(".")[0] in _IMPORT_JAX for e in reached for d in e.record.imports.values())
 
 
-__all__ = ["UNKNOWN_VALUE", "Analysis", "Value"]
+__all__ = ["Analysis"]

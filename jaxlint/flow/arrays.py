@@ -93,7 +93,7 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         if proven and not (subject is not None and subject.kind == PARAMETER and last == "repeat"):
             traced.data_shape(frame, call.node, dotted, "call", subject)
             return Value(TRACED, 0, DATA_SHAPE)
-    _check_sizes(frame, SIZED.get(last), dotted, call)
+    check_sizes(frame, SIZED.get(last), dotted, call)
     if traced.all_results_traced(frame, values):
         if last in GROWING:
             return _growing(frame, Value(TRACED), call)
@@ -201,9 +201,10 @@ def _growing(frame: Frame, value: Value, call: Call) -> Value:
     return value
 
 
-def _check_sizes(
+def check_sizes(
     frame: Frame, sized: tuple[tuple[int, ...], tuple[str, ...]] | None, dotted: str, call: Call
 ) -> None:
+    """Report tracers where a call needs static sizes."""
     if sized is None or frame.level < VMAP or frame.quiet:
         return
     positions, keywords = sized
@@ -243,7 +244,7 @@ def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         if last in RNG_SPLITTERS:
             return Value(DEVICE, 0, 0, None, None, None, 64)
         return Value(DEVICE, 0, 0, None, None, None, _size(last, call))
-    _check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
+    check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
     if traced.all_results_traced(frame, values):
         return TRACED_PARAMETER if last in RNG_SPLITTERS else TRACED_VALUE
     return Value(DEVICE)
@@ -265,7 +266,10 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
                 traced.numpy_call(frame, call.node, dotted, _first_tracer(values))
             return TRACED_VALUE
     if has_tracer:
-        return SHAPE_VALUE if last in ("shape", "ndim", "size") else TRACED_VALUE
+        if last in ("shape", "ndim", "size"):
+            return SHAPE_VALUE
+        # A method's result on what is perhaps no array: `np.prod(shape)` of a parameter is a number.
+        return TRACED_VALUE if any(v.kind == TRACED for v in _flat(values)) else UNKNOWN_VALUE
     if _is_data_shaped(last, call):
         return _data_shaped(frame, HOST, last, call)
     if last in _PADDING:
@@ -291,7 +295,7 @@ def _flat(values: list[Value]) -> list[Value]:
     for value in values:
         flat.append(value)
         if value.kind == TREE:
-            flat += parts(value)
+            flat += _flat(parts(value))
     return flat
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.mutation import attribute_key, self_key
+from jaxlint.flow.mutation import Cleared, attribute_key, self_key
 from jaxlint.flow.objects import ClassInfo, Closure, Function, Read
 from jaxlint.flow.program import api
 from jaxlint.flow.values import (
@@ -62,7 +62,7 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     if kind == FUNCTION and name == "__wrapped__":
         return value
     if kind == BOUNDARY:
-        return _of_boundary(value, name)
+        return _of_boundary(frame, value, name)
     if kind == FOREIGN:
         return api(f"{value.data.api}().{name}")
     return UNKNOWN_VALUE
@@ -99,9 +99,11 @@ def _of_array(value: Value, name: str) -> Value:
     return UNKNOWN_VALUE
 
 
-def _of_boundary(value: Value, name: str) -> Value:
+def _of_boundary(frame: Frame, value: Value, name: str) -> Value:
     if name == "lower":
         value.data.lowered += 1
+    elif name == "clear_cache":
+        frame.log.append(Cleared(value.data))
     elif name == "__wrapped__" and value.data.closure is not None:
         return Value(FUNCTION, data=value.data.closure)
     return UNKNOWN_VALUE

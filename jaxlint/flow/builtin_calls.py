@@ -6,8 +6,10 @@ from jaxlint.flow import traced
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
+from jaxlint.flow.loops import grows_in_loop
 from jaxlint.flow.mutation import Cleared
 from jaxlint.flow.objects import Foreign
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import api
 from jaxlint.flow.values import (
     ARRAYS,
@@ -135,6 +137,10 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
         return Value(CONSTANT, data=len(first.data))
     varies = first.varies
     origin = Origin(frame.module, call.node, "len")
+    subject = call.argument_node(0)
+    name = dotted_name(subject) if subject is not None else None
+    if name is not None and grows_in_loop(frame, name):
+        return Value(SHAPE, PER_ITERATION, 0, None, None, origin)
     if first.kind in CONCRETE and first.tags & (DATA_SHAPE | RAGGED):
         return Value(SHAPE, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)
     if first.kind in ARRAYS and first.kind in TRACERS:

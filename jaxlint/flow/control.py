@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.arrays import check_sizes
 from jaxlint.flow.facts import FreshControlBody
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.objects import Closure
@@ -25,6 +26,7 @@ from jaxlint.flow.values import (
     collection,
     tree,
 )
+from jaxlint.jax_api.arrays import SIZED_LAX
 from jaxlint.jax_api.transforms import CALLABLE_KEYWORDS, CONTROL_FLOW, EAGER, JIT
 
 
@@ -34,6 +36,7 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return UNKNOWN_VALUE
     from jaxlint.flow.configuration import device_use
 
+    check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
     bodies = _bodies(dotted, call)
     result: Value | None = None
     body: Closure | None = None

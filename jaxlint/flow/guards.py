@@ -54,7 +54,7 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
             if isinstance(callee, ast.Attribute)
             else ""
         )
-        if name in _TYPE_TESTS:
+        if name in _TYPE_TESTS or "tracer" in name.lower() or "concrete" in name.lower():
             return SHAPE_BRANCH
     return 0
 

@@ -10,6 +10,7 @@ from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.iteration import iterated
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.statements import target_names
 from jaxlint.flow.values import (
@@ -106,8 +107,8 @@ def _rehearse(
         if value is not None:
             start[name] = _carried(frame, node, base[name], value)
     for name, value in out.items():
-        if name.startswith("~") and name not in start:
-            start[name] = value
+        if name.startswith("~"):
+            start[name] = join(start[name], value) if name in start else value
     return start
 
 
@@ -142,6 +143,19 @@ def carried_names(frame: Frame, node: LoopNode) -> list[str]:
             _stores(child, names)
         known = frame.module.carried[node] = list(dict.fromkeys(names))
     return known
+
+
+_GROWING_METHODS = frozenset({"append", "extend", "add", "insert", "appendleft", "setdefault"})
+
+
+def grows_in_loop(frame: Frame, name: str) -> bool:
+    """Whether a loop around here, in this function, puts something into the container of that name."""
+    for loop in frame.loops:
+        for node in ast.walk(loop.node):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in _GROWING_METHODS and dotted_name(node.func.value) == name:
+                    return True
+    return False
 
 
 def _stores(node: ast.stmt, names: list[str]) -> None:

@@ -37,7 +37,7 @@ from jaxlint.flow.values import (
     collection,
     tree,
 )
-from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS, REDUCTIONS
+from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS, REDUCTIONS, SIZE_KEYWORDS
 
 _MASKS = frozenset({"any", "all"})
 _SIZED_METHODS = {"reshape": "shape", "repeat": "length"}
@@ -74,7 +74,7 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if receiver.kind == TRACED and name in ("item", "tolist"):
         traced.demand(frame, call.node, receiver, f".{name}()")
         return UNKNOWN_VALUE
-    if name == "nonzero" and receiver.kind == TRACED:
+    if name == "nonzero" and receiver.kind == TRACED and SIZE_KEYWORDS.isdisjoint(call.keywords):
         traced.data_shape(frame, call.node, ".nonzero", "call", receiver)
         return collection(Value(TRACED, 0, DATA_SHAPE))
     if name == "reshape" and receiver.kind == TRACED:

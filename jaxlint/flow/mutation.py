@@ -40,7 +40,9 @@ class Made(NamedTuple):
 
 
 class Cleared(NamedTuple):
-    """A log entry: all traces are forgotten (`jax.clear_caches()`)."""
+    """A log entry: traces are forgotten: all (`jax.clear_caches()`) or one boundary's."""
+
+    boundary: BoundaryState | None = None
 
 
 class LoopStart(NamedTuple):

@@ -115,6 +115,7 @@ class Program:
     def force(self, lazy: Value) -> Value:
         """The value behind a lazy import."""
         if lazy.element is None:
+            lazy.element = UNKNOWN_VALUE  # for a module that imports a name from itself
             lazy.element = self.resolve(*lazy.data)
         return lazy.element
 

@@ -77,6 +77,7 @@ class Run:
         self.variants: dict[Function, int] = {}
         self.traced: set[Function] = set()
         self.stack: list[Evaluation] = []
+        self.top: Frame | None = None  # the module's own top level
         self.boundaries: list[BoundaryState] = []
         # Calls of functions with a cache: the place and the arguments of each.
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
@@ -153,6 +154,8 @@ class Run:
         function = closure.function
         module = function.module
         self.program.environment(module)
+        if self.top is not None and module is self.top.module and self.top.names is not module.names:
+            module.names = self.top.names
         frame = Frame(
             self, module, evaluation, function, evaluation.level, len(self.stack) + 1, closure.scope
         )

@@ -73,8 +73,7 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
         if count > _EVENTS:
             break
         if isinstance(event, Cleared):
-            called.clear()
-            changed.clear()
+            _forget(called, changed, {event.boundary} if event.boundary is not None else set(called))
         elif isinstance(event, PendingJit):
             if event.state.fresh:  # made anew: it will be traced anew
                 _forget(called, changed, {event.state})

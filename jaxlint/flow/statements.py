@@ -11,7 +11,17 @@ from jaxlint.flow.guards import TRY, guard_of, takes_tracer_errors
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.operators import combine
 from jaxlint.flow.run import returned
-from jaxlint.flow.values import BOUNDARY, CONSTANT, NONE, TREE, UNKNOWN_VALUE, Value, join_environments, parts
+from jaxlint.flow.values import (
+    BOUNDARY,
+    CONSTANT,
+    NONE,
+    TRACERS,
+    TREE,
+    UNKNOWN_VALUE,
+    Value,
+    join_environments,
+    parts,
+)
 from jaxlint.flow.watching import forget
 from jaxlint.index.build import absolute
 
@@ -220,6 +230,8 @@ def _try(frame: Frame, node: ast.Try) -> bool:
     frame.guard = before
     if not ends and node.orelse:
         ends = execute(frame, node.orelse)
+    if frame.level and takes_tracer_errors(node.handlers):
+        _doubt(frame, base)
     at_end = frame.names
     after: dict[str, Value] | None = None if ends else frame.names
     for handler in node.handlers:
@@ -238,6 +250,13 @@ def _try(frame: Frame, node: ast.Try) -> bool:
     frame.names = join_environments(dict(after) if after is not None else None, dict(at_end)) or base
     finally_ends = execute(frame, node.finalbody)
     return after is None or finally_ends
+
+
+def _doubt(frame: Frame, before: dict[str, Value]) -> None:
+    """After a try that takes tracer errors, what its body bound from a tracer may not be one: it got here."""
+    for name, value in frame.names.items():
+        if value is not before.get(name) and value.kind in TRACERS:
+            frame.names[name] = UNKNOWN_VALUE
 
 
 statement(ast.Try)(_try)

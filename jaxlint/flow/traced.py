@@ -92,10 +92,10 @@ def data_shape(frame: Frame, node: ast.AST, api: str, how: str, value: Value | N
         )
 
 
-def size(frame: Frame, node: ast.AST | None, value: Value | None, api: str, how: str) -> None:
-    """A static size is needed of `node` (or of a member of it)."""
+def size(frame: Frame, node: ast.AST | None, value: Value | None, api: str, how: str) -> bool:
+    """A static size is needed of `node` (or of a member of it). True when that is reported."""
     if value is None or node is None or frame.level < VMAP or frame.quiet:
-        return
+        return False
     for at, member in _members(node, value):
         if member.kind == TRACED or (member.kind == PARAMETER and frame.level >= JIT):
             frame.record(
@@ -108,7 +108,8 @@ def size(frame: Frame, node: ast.AST | None, value: Value | None, api: str, how:
                     operand=operand(frame, at, member),
                 )
             )
-            return
+            return True
+    return False
 
 
 def _members(node: ast.AST, value: Value) -> list[tuple[ast.AST, Value]]:
@@ -120,15 +121,16 @@ def _members(node: ast.AST, value: Value) -> list[tuple[ast.AST, Value]]:
 
 
 def slice_bounds(frame: Frame, base: Value, index: ast.expr) -> None:
-    """`x[a:b]` on an array in traced code needs static bounds."""
+    """`x[a:b]` in traced code needs static bounds; the first traced one is reported."""
     if frame.level < VMAP or frame.quiet:
         return
     items = index.elts if isinstance(index, ast.Tuple) else [index]
     for item in items:
-        if isinstance(item, ast.Slice):
-            for bound in (item.lower, item.upper, item.step):
-                if bound is not None:
-                    size(frame, bound, evaluate(frame, bound), "", "slice bound")
+        if not isinstance(item, ast.Slice):
+            continue
+        for bound in (item.lower, item.upper, item.step):
+            if bound is not None and size(frame, bound, evaluate(frame, bound), "", "slice bound"):
+                return
 
 
 def is_mask(frame: Frame, index: Value) -> bool:

@@ -144,7 +144,7 @@ def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
     arguments: dict[str, Value] = {}
     for index, name in enumerate(function.params):
         axes = closure.in_axes
-        if name in function.defaults or (index == 0 and function.is_method):
+        if name in function.defaults or name in closure.bound_keywords or (index == 0 and function.is_method):
             continue
         if axes is not None and index < len(axes) and axes[index] is None:
             continue

@@ -280,7 +280,9 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
             return Value(UNKNOWN, 0, tags | TEXT | BOUNDED)
         return Value(UNKNOWN, varies, tags)
     if kind == UNKNOWN and (a.data is not None or b.data is not None):
-        return a if a.data is not None else b  # a watch: see flow.watching
+        if a.data is None or (b.data is not None and b.data.donating):
+            return b  # a watch, see flow.watching: a donating one says more
+        return a
     if kind == API:
         return a if a.data == b.data else UNKNOWN_VALUE
     if kind == FOREIGN:

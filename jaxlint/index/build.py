@@ -19,7 +19,32 @@ _LITERAL_LOOP = 8  # a comprehension over a display of at most so many elements 
 
 # Fields that never hold a call, an import or a definition.
 _DULL = frozenset(
-    ["ctx", "op", "ops", "id", "attr", "arg", "name", "names", "module", "level", "n", "s", "kind", "type_comment", "type_ignores", "annotation", "returns", "asname", "conversion", "is_async", "lineno", "simple", "type_params", "rest"]
+    [
+        "ctx",
+        "op",
+        "ops",
+        "id",
+        "attr",
+        "arg",
+        "name",
+        "names",
+        "module",
+        "level",
+        "n",
+        "s",
+        "kind",
+        "type_comment",
+        "type_ignores",
+        "annotation",
+        "returns",
+        "asname",
+        "conversion",
+        "is_async",
+        "lineno",
+        "simple",
+        "type_params",
+        "rest",
+    ]
 )
 
 

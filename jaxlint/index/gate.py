@@ -30,6 +30,21 @@ def imported_words(data: bytes) -> set[bytes]:
     return words
 
 
+def imported_by(passed: dict[str, bytes], others: dict[str, set[bytes]], stems: dict[str, bytes]) -> set[str]:
+    """Files that were let go and that one of the passed imports: what it takes from them must be known."""
+    by_stem: dict[bytes, list[str]] = {}
+    for path in others:
+        if path not in passed:
+            by_stem.setdefault(stems[path], []).append(path)
+    if not by_stem:
+        return set()
+    found: set[str] = set()
+    for data in passed.values():
+        for word in imported_words(data) & by_stem.keys():
+            found.update(by_stem[word])
+    return found
+
+
 def through_project(
     passed: Iterable[str], others: dict[str, set[bytes]], stems: dict[str, bytes]
 ) -> set[str]:
