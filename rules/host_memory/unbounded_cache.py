@@ -19,6 +19,7 @@ _SMALL = frozenset(
     {Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE}
 )
 _SET_UP = re.compile(r"\bself\.|\.(items|keys)\(\)|\b[A-Z][A-Z0-9_]+\b")
+_LOADERS = frozenset({"load", "read", "decode", "fetch", "download", "open"})
 _MAXSIZE = 16  # entries; enough for a working set, small enough for entries that are arrays
 
 
@@ -34,7 +35,8 @@ class UnboundedCache(Rule):
             return fact.key_open is True and fact.value_is_array and not _collects(fact.value)
         if fact.on_method and (fact.value_is_array or fact.instance_holds_arrays):
             return True
-        return bool(fact.parameters) and (fact.key_open is True or bool(fact.varying_calls))
+        large = fact.value_is_array or _loads(fact.function)
+        return large and bool(fact.parameters) and (fact.key_open is True or bool(fact.varying_calls))
 
     def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         if fact.how == "dict" and (_is_state(node, ctx) or _has_closed_keys(fact, node, ctx)):
@@ -65,6 +67,11 @@ class UnboundedCache(Rule):
             related=related,
             fix=None if fact.on_method else _bound(fact, node, ctx),
         )
+
+
+def _loads(function: str) -> bool:
+    """A function that by its name reads items of data, whatever it returns."""
+    return not _LOADERS.isdisjoint(re.findall(r"[a-z]+", function.rpartition(".")[2].lower()))
 
 
 def _collects(value: Operand | None) -> bool:
