@@ -9,6 +9,7 @@ from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.operators import HOST_MASK
+from jaxlint.flow.sources import per_round
 from jaxlint.flow.values import (
     ARRAYS,
     BOOLEAN_MASK,
@@ -24,7 +25,7 @@ from jaxlint.flow.values import (
     NUMBERS,
     PARAMETER,
     PER_ITERATION,
-    RAGGED,
+    SHAPED,
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
@@ -59,7 +60,6 @@ from jaxlint.jax_api.arrays import (
 from jaxlint.jax_api.transforms import EAGER, JIT, VMAP
 
 _LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
-_SHAPED_TAGS = DATA_SHAPE | RAGGED
 # What brings an array to a size that does not depend on its own.
 _PADDING = frozenset({"pad", "resize"})
 _TUPLES_OF_INDICES = frozenset({"nonzero", "where"})
@@ -107,35 +107,33 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
     if last in _PADDING:
         return DEVICE_VALUE
     if last in GROWING:
-        return _growing(frame, Value(DEVICE, 0, _tags(values), None, None, _origin(values)), call)
+        return _growing(frame, _array(DEVICE, values), call)
     if last in BOOLEAN:
-        return Value(DEVICE, 0, BOOLEAN_MASK | _tags(values), None, None, _origin(values))
-    tags = _tags(values)
-    return Value(DEVICE, 0, tags, None, None, _origin(values) if tags else None, _size(last, call))
+        return _array(DEVICE, values, BOOLEAN_MASK)
+    return _array(DEVICE, values, 0, _size(last, call))
 
 
 def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
-    array = Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, call.node, last))
+    array = Value(kind, per_round(frame), DATA_SHAPE, None, None, Origin(frame.module, call.node, last))
     several = last == "unique" and any(word.startswith("return") for word in call.keywords)
     return collection(array) if last in _TUPLES_OF_INDICES or several else array
 
 
-def _tags(values: list[Value]) -> int:
-    tags = 0
-    for value in values:
-        tags |= value.tags & _SHAPED_TAGS
-        if value.kind == TREE:
-            for member in parts(value):
-                tags |= member.tags & _SHAPED_TAGS
-    return tags
-
-
-def _origin(values: list[Value]) -> Origin | None:
+def _shaped(values: list[Value]) -> Value | None:
+    """The argument, or the member of one, whose shape is not the same each time."""
     for value in values:
         for member in (value, *(parts(value) if value.kind == TREE else ())):
-            if member.tags & _SHAPED_TAGS and member.origin is not None:
-                return member.origin
+            if member.tags & SHAPED:
+                return member
     return None
+
+
+def _array(kind: int, values: list[Value], tags: int = 0, size: int | None = None) -> Value:
+    """The result of an array function: its shape is as variable as those of the arguments."""
+    source = _shaped(values)
+    if source is None:
+        return Value(kind, 0, tags, None, None, None, size)
+    return Value(kind, source.varies, source.tags & SHAPED | tags, None, None, source.origin, size)
 
 
 def _size(last: str, call: Call) -> int | None:
@@ -275,7 +273,7 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last in _PADDING:
         return HOST_VALUE
     if last in GROWING:
-        return _growing(frame, Value(HOST, 0, _tags(values), None, None, _origin(values)), call)
+        return _growing(frame, _array(HOST, values), call)
     if (
         last in ("prod", "shape", "ndim", "size", "broadcast_shapes")
         and call.positional
@@ -286,8 +284,7 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return Value(HOST, 0, 0, None, None, None, 1) if call.positional else UNKNOWN_VALUE
     if last in BOOLEAN:
         return HOST_MASK
-    tags = _tags(values)
-    return Value(HOST, 0, tags, None, None, _origin(values) if tags else None, _size(last, call))
+    return _array(HOST, values, 0, _size(last, call))
 
 
 def _flat(values: list[Value]) -> list[Value]:

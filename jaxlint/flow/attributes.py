@@ -13,7 +13,6 @@ from jaxlint.flow.values import (
     ARRAYS,
     BOUNDARY,
     CLASS,
-    DATA_SHAPE,
     DEVICE,
     DTYPE,
     FOREIGN,
@@ -23,10 +22,9 @@ from jaxlint.flow.values import (
     INSTANCE,
     MODULE,
     PARAMETER,
-    PER_ITERATION,
-    RAGGED,
     SCALAR,
     SHAPE,
+    SHAPED,
     SHAPE_VALUE,
     TRACED,
     TRACED_VALUE,
@@ -35,6 +33,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Origin,
     Value,
+    like,
 )
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 
@@ -85,17 +84,15 @@ def _note_global(frame: Frame, module: Value, node: ast.Attribute, found: Value)
 def _of_array(value: Value, name: str) -> Value:
     kind = value.kind
     if name in STATIC_ATTRIBUTES:
-        if value.tags & (RAGGED | DATA_SHAPE) and value.kind in (DEVICE, HOST):
-            return Value(
-                SHAPE, PER_ITERATION if value.tags & RAGGED else value.varies, 0, None, None, value.origin
-            )
+        if value.tags & SHAPED and value.kind in (DEVICE, HOST):
+            return Value(SHAPE, value.varies, 0, None, None, value.origin)
         return SHAPE_VALUE
     if name == "at":
         return Value(INDEXER, data=value)
     if name in ARRAY_ATTRIBUTES:
         if kind == PARAMETER:
             return TRACED_VALUE if name in ("T", "mT") else UNKNOWN_VALUE
-        return Value(kind, 0, value.tags & (DATA_SHAPE | RAGGED), None, None, value.origin, value.size)
+        return like(value)
     return UNKNOWN_VALUE
 
 

@@ -434,7 +434,7 @@ class PendingUse:
         )
         passed = {a.name for a in self.arguments if a.name}
         self.rebinds = tuple(name for name in frame.targets if name in passed)
-        self.frame_loop: Place | None = frame.place(frame.loops[-1].node) if frame.loops else None
+        self.frame_loop: Place | None = frame.innermost_loop()
 
     def fact(self) -> BoundaryUse:
         return BoundaryUse(

@@ -19,7 +19,6 @@ from jaxlint.flow.values import (
     CARRIED,
     CONCRETE,
     CONSTANT,
-    DATA_SHAPE,
     DEVICE,
     FOREIGN,
     HOST,
@@ -28,9 +27,9 @@ from jaxlint.flow.values import (
     PARAMETER,
     PER_CALL,
     PER_ITERATION,
-    RAGGED,
     SCALAR,
     SHAPE,
+    SHAPED,
     SHAPE_VALUE,
     TEXT,
     TEXT_VALUE,
@@ -141,8 +140,8 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
     name = dotted_name(subject) if subject is not None else None
     if name is not None and grows_in_loop(frame, name):
         return Value(SHAPE, PER_ITERATION, 0, None, None, origin)
-    if first.kind in CONCRETE and first.tags & (DATA_SHAPE | RAGGED):
-        return Value(SHAPE, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)
+    if first.kind in CONCRETE and first.tags & SHAPED:
+        return Value(SHAPE, first.varies, 0, None, None, origin)
     if first.kind in ARRAYS and first.kind in TRACERS:
         return SHAPE_VALUE
     if varies >= PER_ITERATION and first.kind not in CONCRETE:

@@ -20,10 +20,11 @@ from jaxlint.flow.facts import (
     Operand,
     Proof,
     Step,
+    Tag,
     Varies,
 )
 from jaxlint.flow.objects import Function
-from jaxlint.flow.run import Called, Evaluation, Run
+from jaxlint.flow.run import DRAWN, Called, Evaluation, Run
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.jax_api.transforms import EAGER
 
@@ -133,8 +134,7 @@ class Collector:
         self.device_uses.append(moved)
 
 
-# Words for values that are read off data or drawn: new in each call of the code that makes them.
-_DRAWN = frozenset({"item", "int of array", "float of array", "random number", "clock", "identifier", "len"})
+_SHAPED = Tag.DATA_SHAPE | Tag.RAGGED
 
 
 def _varying_by_call(use: BoundaryUse) -> BoundaryUse:
@@ -146,7 +146,7 @@ def _varying_by_call(use: BoundaryUse) -> BoundaryUse:
 def _upgraded(operand: Operand) -> Operand:
     leaves = tuple(_upgraded(leaf) for leaf in operand.leaves)
     varies = operand.varies
-    if varies is Varies.PER_CALL and operand.origin_kind in _DRAWN:
+    if varies is Varies.PER_CALL and (operand.origin_kind in DRAWN or operand.tags & _SHAPED):
         varies = Varies.PER_ITERATION
     if varies is operand.varies and leaves == operand.leaves:
         return operand

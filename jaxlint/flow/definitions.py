@@ -55,6 +55,7 @@ _CLASS_DECORATORS = {
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attrs.define", "attrs.frozen", "attr.s", "pydantic.dataclasses.dataclass"}
 )
+_PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
 _FIELD_CALLS = frozenset({"field", "static_field"})
 
 
@@ -262,9 +263,13 @@ def _bases(frame: Frame, cls: ClassInfo, node: ast.ClassDef) -> None:
         if value.kind == CLASS and value.data is not cls:
             cls.bases.append(value.data)
             cls.family = cls.family or value.data.family
+            cls.unresolved |= value.data.unresolved
             cls.dataclass = cls.dataclass or value.data.dataclass
         elif value.kind == API:
             cls.family = cls.family or _FAMILIES.get(value.data, "") or _library_family(value.data)
+            cls.unresolved |= not cls.family and value.data not in _PLAIN_BASES
+        else:
+            cls.unresolved = True
     for keyword in node.keywords:
         evaluate(frame, keyword.value)
     for decorator in node.decorator_list:

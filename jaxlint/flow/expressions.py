@@ -250,7 +250,10 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         for test in generator.ifs:
             traced.truth(frame, test, evaluate(frame, test), "if")
             filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
+        filtered |= bool(iterable.tags & DATA_SHAPE)
     frame.literal_loops += literal
+    if not literal:
+        frame.comprehensions.append(node)
     exact = literal and isinstance(node, ast.ListComp) and len(node.generators) == 1
     if isinstance(node, ast.DictComp):
         evaluate(frame, node.key)
@@ -258,6 +261,8 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     else:
         value = evaluate(frame, node.elt)
     frame.literal_loops -= literal
+    if not literal:
+        frame.comprehensions.pop()
     frame.loop -= deeper
     frame.names = names
     escape_all([value])

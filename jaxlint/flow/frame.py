@@ -131,7 +131,7 @@ class Frame:
     """
 
     __slots__ = (
-        "aliases", "answered", "cls", "defining", "depth", "dotted", "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops", "log", "lookups", "loop", "loops",
+        "aliases", "answered", "cls", "comprehensions", "defining", "depth", "dotted", "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops", "log", "lookups", "loop", "loops",
         "module", "names", "outer", "quiet", "reads", "result", "run", "statement", "targets", "traced_by",
         "watching", "yielded",
     )  # fmt: skip
@@ -169,6 +169,7 @@ class Frame:
         self.traced_by: Place | None = None
         self.watching = False
         self.filling = 0  # inside how many tests that something is not there yet
+        self.comprehensions: list[ast.AST] = []  # those being evaluated, but over literal displays
         self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`
         self.dotted = False  # some name of the environment has a dot
@@ -187,6 +188,12 @@ class Frame:
     def proof(self) -> Proof:
         """The proof state here; eagerness and repetition are added when the run's facts are collected."""
         return Proof(LEVEL_NAMES[self.level], why_traced=self.traced_by, guard=Guard(self.guard))
+
+    def innermost_loop(self) -> Place | None:
+        """The loop around the current statement or expression, here."""
+        if self.comprehensions:
+            return self.place(self.comprehensions[-1])
+        return self.place(self.loops[-1].node) if self.loops else None
 
     def record(self, fact: Fact) -> None:
         """Leave a fact."""

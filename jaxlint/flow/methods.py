@@ -7,6 +7,7 @@ from jaxlint.flow.assignment import add_member
 from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.sources import per_round
 from jaxlint.flow.values import (
     ARRAYS,
     BOOLEAN_MASK,
@@ -22,7 +23,6 @@ from jaxlint.flow.values import (
     PARAMETER,
     PER_CALL,
     PER_ITERATION,
-    RAGGED,
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
@@ -35,6 +35,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
     collection,
+    like,
     tree,
 )
 from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS, REDUCTIONS, SIZE_KEYWORDS
@@ -104,14 +105,15 @@ def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
         origin = Origin(frame.module, call.node, "list element")
         return collection(Value(SCALAR, PER_CALL, 0, None, None, origin), origin)
     if name == "nonzero":
-        return collection(Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, call.node, "nonzero")))
+        return collection(
+            Value(kind, per_round(frame), DATA_SHAPE, None, None, Origin(frame.module, call.node, "nonzero"))
+        )
     if name in REDUCTIONS and not call.positional and "axis" not in call.keywords:
         return Value(kind, 0, 0, None, None, None, 1)
     if name in _MASKS:
         return Value(kind)
     if name in ARRAY_METHODS or name in INDEXER_METHODS:
-        tags = receiver.tags & (DATA_SHAPE | RAGGED)
-        return Value(kind, 0, tags, None, None, receiver.origin if tags else None, receiver.size)
+        return like(receiver)
     return UNKNOWN_VALUE
 
 

@@ -196,7 +196,7 @@ class ClassInfo:
 
     __slots__ = (
         "annotations", "attributes", "bases", "dataclass", "eq", "family", "fields", "frozen", "generic", "methods", "module", "name",
-        "node", "qualname", "scope", "static_fields",
+        "node", "qualname", "scope", "static_fields", "unresolved",
     )  # fmt: skip
 
     def __init__(self, node: ast.ClassDef, module: LoadedModule, qualname: str) -> None:
@@ -207,6 +207,7 @@ class ClassInfo:
         self.methods: dict[str, Function] = {}
         self.attributes: dict[str, Value] = {}
         self.bases: list[ClassInfo] = []
+        self.unresolved = False  # has a base that is not in view
         self.family = ""  # "equinox", "nnx", "linen", "haiku", "enum", "namedtuple", "struct", ...
         self.fields: list[str] = []
         self.annotations: dict[str, str] = {}
@@ -272,7 +273,7 @@ class ClassInfo:
             return "value"
         if self.family == "linen":
             return "value"
-        if self.family:
+        if self.family or self.unresolved:
             return ""
         defines_eq, defines_hash = self.lookup("__eq__") is not None, self.lookup("__hash__") is not None
         if defines_hash:

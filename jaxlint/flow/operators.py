@@ -34,6 +34,7 @@ from jaxlint.flow.values import (
     PER_ITERATION,
     RAGGED,
     SCALAR,
+    SHAPED,
     SHAPE,
     SHAPE_VALUE,
     TEXT,
@@ -104,10 +105,12 @@ def _with_parameter(a: Value, b: Value, op: ast.operator) -> Value:
 
 
 def _with_array(a: Value, b: Value) -> Value:
-    tags = (a.tags | b.tags) & (DATA_SHAPE | RAGGED) | (a.tags & b.tags & BOOLEAN_MASK)
-    origin = a.origin if a.tags & (DATA_SHAPE | RAGGED) else b.origin
+    tags = (a.tags | b.tags) & SHAPED | (a.tags & b.tags & BOOLEAN_MASK)
+    source = a if a.tags & SHAPED else b
     kind = DEVICE if DEVICE in (a.kind, b.kind) else HOST
-    return Value(kind, 0, tags, None, None, origin if tags else None, _broadcast(a, b))
+    if not tags & SHAPED:
+        return Value(kind, 0, tags, None, None, None, _broadcast(a, b))
+    return Value(kind, source.varies, tags, None, None, source.origin, _broadcast(a, b))
 
 
 def _broadcast(a: Value, b: Value) -> int | None:
@@ -308,20 +311,24 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
             traced.data_shape(frame, node, "", "mask read", index)
             return Value(TRACED, 0, DATA_SHAPE)
         if kind in CONCRETE and index.kind in CONCRETE:
-            return Value(kind, 0, DATA_SHAPE, None, None, Origin(frame.module, node, "boolean mask"))
+            origin = Origin(frame.module, node, "boolean mask")
+            return Value(kind, PER_ITERATION if frame.loop else PER_CALL, DATA_SHAPE, None, None, origin)
     if kind == HOST and frame.level and traced.contains_tracer([index]):
         traced.numpy_index(frame, node, traced.first_tracer(index), "index")
         return TRACED_VALUE
     if kind == PARAMETER:
         return Value(PARAMETER, 0, base.tags & UPDATED)
     if index.tags & DATA_SHAPE and index.kind in ARRAYS:
-        return Value(kind, 0, DATA_SHAPE, None, None, index.origin)
+        return Value(kind, index.varies, DATA_SHAPE, None, None, index.origin)
     ragged = ragged_slice(frame, node.slice)
     if ragged is not None and kind in CONCRETE:
         return Value(kind, PER_ITERATION, RAGGED | base.tags & DATA_SHAPE, None, None, ragged, base.size)
-    kept = BOOLEAN_MASK if index.kind in NUMBERS else DATA_SHAPE | BOOLEAN_MASK | RAGGED
-    tags = base.tags & kept  # one member of an array has the same shape whichever it is
-    return Value(kind, 0, tags, None, None, base.origin if tags & ~BOOLEAN_MASK else None, base.size)
+    # One member of an array has the same shape whichever it is, and so have those at given indices.
+    kept = BOOLEAN_MASK if index.kind in NUMBERS or index.kind in ARRAYS else SHAPED | BOOLEAN_MASK
+    tags = base.tags & kept
+    if not tags & SHAPED:
+        return Value(kind, 0, tags, None, None, None, base.size)
+    return Value(kind, base.varies, tags, None, None, base.origin, base.size)
 
 
 def ragged_slice(frame: Frame, index: ast.expr) -> Origin | None:

@@ -25,6 +25,7 @@ from jaxlint.flow.values import (
     PER_CALL_UNKNOWN,
     PER_ITERATION,
     SCALAR,
+    SHAPED,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
@@ -103,13 +104,7 @@ class Run:
         if level == EAGER:
             if result.kind in (FUNCTION, INSTANCE, FOREIGN) and not closure.function.cached:
                 return rehome(result, evaluation, caller)
-            if result.varies >= PER_ITERATION and _varied_inside(result, closure.function):
-                tags = (
-                    result.tags | BOUNDED
-                    if result.origin and result.origin.word == "list element"
-                    else result.tags
-                )
-                return result.but(varies=PER_CALL, tags=tags)
+            return _as_seen_by(result, closure.function, caller)
         return result
 
     def evaluation(
@@ -168,7 +163,7 @@ class Run:
             value = arguments.get(name)
             if value is None or (eager and value.kind == UNKNOWN and not value.tags):
                 value = self._parameter(function, name, value or missing) if eager else value or missing
-            names[name] = value
+            names[name] = _as_passed(value) if eager else value
         if function.args.vararg is not None:
             names[function.args.vararg.arg] = arguments.get("*", UNKNOWN_VALUE)
         if function.args.kwarg is not None:
@@ -206,6 +201,34 @@ class Run:
         if closure.receiver is not None and closure.function.params and closure.function.is_method:
             arguments[closure.function.params[0]] = closure.receiver
         return self.evaluation(frame, closure, arguments, EAGER, None)
+
+
+# Words for values that are read off data or drawn: new in each call of the code that makes them.
+DRAWN = frozenset({"item", "int of array", "float of array", "random number", "clock", "identifier", "len"})
+
+
+def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:
+    """A returned value's variation in the caller's terms: what the function's own loops or data made of it is
+    new in each call of the function."""
+    if value.kind == TREE and value.data.__class__ is list:
+        members = [_as_seen_by(v, function, caller) for v in value.data]
+        return Value(TREE, value.varies, value.tags, members, None, value.origin)
+    if value.kind == TREE and value.element is not None and value.element.varies:
+        element = _as_seen_by(value.element, function, caller)
+        return Value(TREE, value.varies, value.tags, None, element, value.origin)
+    if not value.varies or not _varied_inside(value, function):
+        return value
+    word = value.origin.word if value.origin is not None else ""
+    again = caller.loop and (value.tags & SHAPED or word in DRAWN)
+    tags = value.tags | BOUNDED if word == "list element" else value.tags
+    return value.but(varies=PER_ITERATION if again else PER_CALL, tags=tags)
+
+
+def _as_passed(value: Value) -> Value:
+    """An argument in the function's terms: what the caller made once is constant to it."""
+    if value.varies == PER_CALL and value.origin is not None:
+        return value.but(varies=0)
+    return value
 
 
 def _varied_inside(value: Value, function: Function) -> bool:

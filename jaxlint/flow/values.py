@@ -195,6 +195,8 @@ TEXT_VALUE = Value(UNKNOWN, tags=TEXT)
 DTYPE_VALUE = Value(DTYPE)
 ANY_TREE = Value(TREE)
 
+SHAPED = DATA_SHAPE | RAGGED  # the shape is not the same each time
+
 _SMALL_ELEMENTS = 1 << 18  # 1 MiB of float32
 
 
@@ -213,6 +215,16 @@ def is_small(value: Value) -> bool:
     if value.kind in NUMBERS:
         return True
     return value.size is not None and value.size < _SMALL_ELEMENTS
+
+
+def like(value: Value, kind: int | None = None) -> Value:
+    """An array of another content, its shape as variable as that of `value`."""
+    tags = value.tags & SHAPED
+    if not tags:
+        return Value(value.kind if kind is None else kind, 0, 0, None, None, None, value.size)
+    return Value(
+        value.kind if kind is None else kind, value.varies, tags, None, None, value.origin, value.size
+    )
 
 
 def parts(value: Value) -> list[Value]:

@@ -102,9 +102,9 @@ class _Builder:
             value = getattr(node, name)
             if value.__class__ is list:
                 for child in value:
-                    if child is not None and child.__class__ is not str:
+                    if isinstance(child, ast.AST):
                         self.visit(child)
-            elif value is not None and value.__class__ is not str:
+            elif isinstance(value, ast.AST):
                 self.visit(value)
 
     def call(self, node: ast.Call) -> None:
