@@ -53,7 +53,11 @@ class Focus:
             known = self._by_span.get(span)
             # One span may belong to several nodes (`Expr` and the call in it): the innermost expression
             # is what a fact means.
-            if known is None or isinstance(node, cst.BaseExpression) or not isinstance(known, cst.BaseExpression):
+            if (
+                known is None
+                or isinstance(node, cst.BaseExpression)
+                or not isinstance(known, cst.BaseExpression)
+            ):
                 self._by_span[span] = node
 
     def node(self, span: Span) -> cst.CSTNode | None:

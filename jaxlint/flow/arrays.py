@@ -97,6 +97,8 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if traced.all_results_traced(frame, values):
         if last in GROWING:
             return _growing(frame, Value(TRACED), call)
+        if last in REDUCTIONS and len(call.positional) == 1 and "axis" not in call.keywords:
+            return Value(TRACED, 0, 0, None, None, None, 1)
         return TRACED_MASK if last in BOOLEAN else TRACED_VALUE
     return Value(DEVICE, 0, BOOLEAN_MASK) if last in BOOLEAN else Value(DEVICE)
 

@@ -13,6 +13,7 @@ from jaxlint.flow.values import (
     ARRAYS,
     BOUNDARY,
     CLASS,
+    CONSTANT,
     DEVICE,
     DTYPE,
     FOREIGN,
@@ -38,6 +39,19 @@ from jaxlint.flow.values import (
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 
 
+_CONSTANTS = {
+    "pi": Value(CONSTANT, data=3.141592653589793),
+    "e": Value(CONSTANT, data=2.718281828459045),
+    "tau": Value(CONSTANT, data=6.283185307179586),
+    "inf": Value(CONSTANT, data=float("inf")),
+}
+
+
+def _is_constant(owner: str, name: str) -> bool:
+    """`math.pi`, `np.inf`, `jnp.e`: Python floats."""
+    return name in _CONSTANTS and owner in ("math", "numpy", "jax.numpy")
+
+
 def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     """The value of `node.attr` on `value`."""
     kind = value.kind
@@ -45,7 +59,11 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     if kind == UNKNOWN:
         return _of_unknown(frame, value, node)
     if kind == API:
-        return api(f"{value.data}.{name}")
+        return (
+            _CONSTANTS.get(name, UNKNOWN_VALUE)
+            if _is_constant(value.data, name)
+            else api(f"{value.data}.{name}")
+        )
     if kind == MODULE:
         found = frame.run.program.member(value.data.entry, name)
         _note_global(frame, value, node, found)
@@ -63,6 +81,9 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     if kind == BOUNDARY:
         return _of_boundary(frame, value, name)
     if kind == FOREIGN:
+        if value.element is not None and name in value.element.data:
+            field: Value = value.element.data[name]
+            return field
         return api(f"{value.data.api}().{name}")
     return UNKNOWN_VALUE
 
@@ -153,7 +174,9 @@ def bound_method(frame: Frame, method: Function, receiver: Value, node: ast.AST)
         closure = decorated.data.copy(frame.evaluation, frame.loop, node)
     else:
         closure = Closure(method, scope, frame.evaluation, frame.loop, node)
-    if not method.is_static:
+    if method.is_classmethod and receiver.kind == INSTANCE:
+        closure.receiver = Value(CLASS, data=receiver.data.cls)
+    elif not method.is_static:
         closure.receiver = receiver
     if method.is_property:
         from jaxlint.flow.calls import call_closure
@@ -168,9 +191,12 @@ def _of_class(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     if method is not None:
         owner = method.cls
         decorated = owner.attributes.get(method.name) if owner is not None else None
-        if decorated is not None:
+        if decorated is not None and not method.is_classmethod:
             return decorated
-        return Value(FUNCTION, data=Closure(method, cls.scope, None, 0, method.node))
+        closure = Closure(method, cls.scope, None, 0, method.node)
+        if method.is_classmethod:
+            closure.receiver = value
+        return Value(FUNCTION, data=closure)
     found = cls.attribute(node.attr)
     if found is not None and cls.family == "enum":
         return Value(SCALAR, 0, 0, None, None, Origin(frame.module, node, "enum"))

@@ -14,6 +14,7 @@ from jaxlint.flow.operand import closure_word, dotted_name, maker, operand
 from jaxlint.flow.parameters import parameter_uses
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.values import (
+    API,
     BOOLEAN_MASK,
     BOUNDARY,
     CONSTANT,
@@ -152,6 +153,10 @@ def _judge_freshness(frame: Frame, state: BoundaryState, target: Value) -> None:
         state.fresh = target.origin.word if target.origin is not None else "bound method"
         state.fresh_in = "loop" if frame.loop else "call" if frame.function is not None else ""
         return
+    if target.kind == API and "()." in target.data:  # a method of a library's object, bound anew
+        state.fresh = "bound method"
+        state.fresh_in = "loop" if frame.loop else "call" if frame.function is not None else ""
+        return
     if closure is None or target.kind == BOUNDARY:
         return
     fresh_in = freshness(frame, closure)
@@ -260,7 +265,7 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
         return result if result is not None else UNKNOWN_VALUE
     if frame.level == EAGER and result is not None and result.kind == INSTANCE:
         return result
-    return outside(result)
+    return outside(result, state.flavour)
 
 
 def _argument_names(
@@ -290,12 +295,21 @@ def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list
         if dotted is None or dotted.count(".") > 1 or dotted == "self":
             continue
         donated = state.donated
-        donating = donated is not None and (index in donated or name in donated)
+        donating = donated is not None and (index in donated or name in donated) and not _only_scalars(state)
         if donating and frame.level > EAGER:
             continue  # under grad a donation has no effect
         if dotted in frame.names or "." in dotted or frame.function is None:
             watches.append(watch(frame, dotted, state, call.node, donating))
     return watches
+
+
+def _only_scalars(state: BoundaryState) -> bool:
+    """No output can take a donated array: they are all numbers. Nothing is deleted then (measured)."""
+    result = state.result
+    if result is None:
+        return False
+    leaves = parts(result) if result.kind == TREE else [result]
+    return bool(leaves) and all(leaf.size == 1 for leaf in leaves)
 
 
 def _traced_arguments(

@@ -37,6 +37,7 @@ from jaxlint.flow.values import (
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
+    UPDATED,
     Value,
     collection,
     tree,
@@ -89,6 +90,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
     made = Call(node, positional, keywords, starred)
     if receiver is not None and callee.kind == UNKNOWN:
         _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
+    if callee_node.__class__ is ast.Attribute and callee_node.attr == "apply_gradients":  # type: ignore[attr-defined]
+        return Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
     if callee.kind == UNKNOWN and receiver is not None and receiver.kind != UNKNOWN:
         return call_method(frame, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
     if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
@@ -192,6 +195,8 @@ def _call_foreign(frame: Frame, callee: Value, call: Call) -> Value:
     """A schedule gives a float for a step; anything else is unknown."""
     keep(call)
     api = callee.data.api
+    if api.startswith(("equinox.nn.", "flax.")) and frame.level >= JIT:
+        return TRACED_PARAMETER  # a layer's output
     if api.startswith("optax.") and ("schedule" in api or api.endswith("_decay")):
         return TRACED_VALUE if frame.level >= JIT else DEVICE_VALUE
     return UNKNOWN_VALUE
@@ -307,8 +312,8 @@ def _through_transforms(frame: Frame, closure: Closure, result: Value) -> Value:
     return TRACED_PARAMETER if result.kind in (TREE, UNKNOWN, PARAMETER) else array
 
 
-def outside(value: Value | None) -> Value:
-    """What a traced function's result is to the eager caller."""
+def outside(value: Value | None, flavour: str = "jax") -> Value:
+    """What a traced function's result is to the eager caller. Equinox gives numbers back as they are."""
     if value is None:
         return UNKNOWN_VALUE
     kind = value.kind
@@ -318,12 +323,19 @@ def outside(value: Value | None) -> Value:
         )
     if kind == TREE:
         if value.data.__class__ is list:
-            return Value(TREE, 0, value.tags, [outside(v) for v in value.data], None, value.origin)
+            return Value(TREE, 0, value.tags, [outside(v, flavour) for v in value.data], None, value.origin)
         if value.data.__class__ is dict:
             return Value(
-                TREE, 0, value.tags, {k: outside(v) for k, v in value.data.items()}, None, value.origin
+                TREE,
+                0,
+                value.tags,
+                {k: outside(v, flavour) for k, v in value.data.items()},
+                None,
+                value.origin,
             )
-        return collection(outside(value.element), value.origin)
+        return collection(outside(value.element, flavour), value.origin)
+    if flavour == "filter" and (kind == SCALAR or kind == CONSTANT):
+        return value
     if kind in (SCALAR, SHAPE) or (kind == CONSTANT and isinstance(value.data, (int, float))):
         return DEVICE_VALUE
     if kind in (INSTANCE, CONSTANT):

@@ -113,25 +113,34 @@ def _change(frame: Frame, node: ast.AST, option: str, how: str, value: Value) ->
 
 
 def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
-    """Whether the caller asks for the change: its value, or a test around it, uses a parameter."""
+    """Whether the caller asks for the change: its value, or a test around it, uses a parameter. What a function
+    puts back afterwards is part of what it was asked for."""
     function = frame.function
     if function is None or isinstance(function.node, ast.Lambda):
         return False
     names = {*function.params, *function.keyword_only} - {"self", "cls"}
-    if not names:
-        return False
-    for statement in ast.walk(function.node):
-        tests: list[ast.AST] = []
+    for statement in ast.walk(function.node) if names else ():
+        asked: ast.AST | None = None
         if isinstance(statement, (ast.If, ast.While, ast.IfExp)) and _encloses(statement, node):
-            tests = [statement.test]
-        elif isinstance(statement, (ast.Call, ast.Assign)) and _encloses(statement, node):
-            tests = [statement]
-        elif isinstance(statement, ast.If) and _ends(statement.body) and statement.lineno < node.lineno:  # type: ignore[attr-defined]
-            tests = [statement.test]
-        for test in tests:
-            if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(test)):
-                return True
+            asked = statement.test
+        elif isinstance(statement, ast.Call) and (_encloses(statement, node) or _is_update(statement)):
+            asked = statement
+        elif isinstance(statement, ast.Assign) and _encloses(statement, node):
+            asked = statement
+        elif isinstance(statement, ast.If) and _ends(statement.body) and statement.lineno < _line(node):
+            asked = statement.test
+        if asked is not None and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(asked)):
+            return True
     return False
+
+
+def _is_update(call: ast.Call) -> bool:
+    """`jax.config.update(…)` under any spelling."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "update" and len(call.args) == 2
+
+
+def _line(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0))
 
 
 def _encloses(outer: ast.AST, inner: ast.AST) -> bool:
@@ -146,7 +155,8 @@ def import_order(
     module_tree: ast.Module, changes: list[ConfigChange], uses: list[DeviceUse], jax_import: Place | None
 ) -> list[Fact]:
     """Say of each change what came before it in its module."""
-    first_use = min((u.place for u in uses), key=lambda p: p.span, default=None)
+    at_top = [u.place for u in uses if u.where != "call"]
+    first_use = min(at_top, key=lambda p: p.span, default=None)
     ordered: list[Fact] = []
     for change in changes:
         line = change.place.span
@@ -154,11 +164,17 @@ def import_order(
             replace(
                 change,
                 after_jax_import=jax_import if jax_import is not None and jax_import.span < line else None,
-                after_device_use=change.after_device_use
-                or (first_use if first_use is not None and first_use.span < line else None),
+                after_device_use=change.after_device_use or _earlier(first_use, change),
             )
         )
     return ordered
+
+
+def _earlier(first_use: Place | None, change: ConfigChange) -> Place | None:
+    """The first use, if it comes before a change at module level."""
+    if first_use is None or change.symbol or not first_use.span < change.place.span:
+        return None
+    return first_use
 
 
 def import_time_work(uses: list[DeviceUse], role: ModuleRole) -> ImportTimeDeviceWork | None:

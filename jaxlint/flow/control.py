@@ -7,7 +7,8 @@ import ast
 from jaxlint.flow.arrays import check_sizes
 from jaxlint.flow.facts import FreshControlBody
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.objects import Closure
+from jaxlint.flow.mutation import Invoked
+from jaxlint.flow.objects import BoundaryState, Closure
 from jaxlint.flow.operand import closure_word
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.stack_use import PendingScan
@@ -98,7 +99,26 @@ def _trace_body(frame: Frame, closure: Closure, last: str, call: Call) -> Value:
         arguments[free[0]] = TRACED_VALUE
     _carry(arguments, free, last, call)
     where = frame.place(call.node) if hasattr(call.node, "lineno") else None
+    if frame.level == EAGER:
+        _note_invoked(frame, closure, arguments, call)
     return frame.run.call(frame, closure, arguments, JIT, call.node, where)
+
+
+def _note_invoked(frame: Frame, closure: Closure, arguments: dict[str, Value], call: Call) -> None:
+    """An eager scan keeps the trace of a body that stays the same object: it reads stale values as jit does."""
+    where = frame.place(call.node) if hasattr(call.node, "lineno") else None
+    evaluation = frame.run.evaluation(frame, closure, arguments, JIT, where)
+    if (
+        evaluation is None
+        or not evaluation.reads
+        or closure.receiver is not None
+        or freshness(frame, closure)
+    ):
+        return
+    state = BoundaryState("jax.lax.scan", "control", frame.module, call.node, "call")
+    state.closure = closure
+    state.reads = evaluation.reads
+    frame.log.append(Invoked(state, frame.module, call.node))
 
 
 def _carry(arguments: dict[str, Value], free: list[str], last: str, call: Call) -> None:
@@ -150,12 +170,8 @@ def _result(
             and result.data.__class__ is list
             and len(result.data) == 2
         )
-        nothing = (
-            pair and result is not None and result.data[1].kind == CONSTANT and result.data[1].data is None
-        )
-        if (not frame.quiet and isinstance(call.node, ast.Call) and frame.function is not None) or (
-            not frame.quiet and isinstance(call.node, ast.Call)
-        ):
+        nothing = pair and result is not None and _is_nothing(result.data[1])
+        if not frame.quiet and isinstance(call.node, ast.Call):
             frame.log.append(PendingScan(frame, dotted, call, body, bool(nothing)))
         carry = call.argument(1, "init")
         if carry is not None and carry.kind == TREE and frame.level == EAGER:
@@ -171,6 +187,13 @@ def _result(
     ):
         return result
     return array
+
+
+def _is_nothing(stacked: Value) -> bool:
+    """`None` or `()`: a tree without leaves."""
+    if stacked.kind == TREE:
+        return stacked.data is not None and not stacked.data
+    return stacked.kind == CONSTANT and stacked.data is None
 
 
 def _like(carry: Value) -> Value:

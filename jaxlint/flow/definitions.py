@@ -139,6 +139,7 @@ def _builtin_decorator(last: str, value: Value, function: Function) -> Value:
         function.is_property = True
         return value
     if last == "classmethod":
+        function.is_classmethod = True
         return value
     return UNKNOWN_VALUE
 

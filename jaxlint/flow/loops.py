@@ -18,6 +18,7 @@ from jaxlint.flow.values import (
     CARRIED,
     CONSTANT,
     GROWN,
+    INSTANCE,
     MOVED,
     PER_CALL,
     PER_ITERATION,
@@ -25,6 +26,7 @@ from jaxlint.flow.values import (
     SHAPE,
     SMALL,
     UNKNOWN,
+    ZERO_DIM,
     Origin,
     Value,
     is_number,
@@ -56,6 +58,7 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
     frame.loop += 1
     base = frame.names
     names = carried_names(frame, node)
+    _look_up_fields(frame, names)
     if frame.quiet == 0:
         start = _rehearse(frame, node, head, base, [n for n in names if n in base])
     else:
@@ -74,6 +77,19 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
     if endless and loop.broken is None:
         return True
     return execute(frame, node.orelse) if node.orelse else False
+
+
+def _look_up_fields(frame: Frame, names: list[str]) -> None:
+    """A counter kept on an object (`self.step += 1`) is carried like a name."""
+    for name in names:
+        owner_name, dot, field = name.partition(".")
+        if not dot or name in frame.names or "." in field:
+            continue
+        owner = frame.names.get(owner_name)
+        value = owner.data.fields.get(field) if owner is not None and owner.kind == INSTANCE else None
+        if value is not None and is_number(value):
+            frame.names[name] = value
+            frame.dotted = True
 
 
 def _pass(frame: Frame, node: LoopNode, head: Callable[[], None]) -> Loop:
@@ -130,7 +146,9 @@ def _carried(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value
         return before
     joined = join(before, after.but(tags=after.tags & ~(CARRIED | MOVED)))
     if is_small(before) and not joined.tags & GROWN and joined.kind not in (SCALAR, CONSTANT):
-        return joined.but(tags=joined.tags | SMALL)  # the state of a step keeps its shape
+        # The state of a step keeps its shape.
+        scalar = ZERO_DIM if before.size == 1 or is_number(before) else 0
+        return joined.but(tags=joined.tags | SMALL | scalar)
     return joined
 
 

@@ -81,6 +81,8 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if name == "reshape" and receiver.kind == TRACED:
         for position, value in enumerate(call.positional):
             traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
+    if name in REDUCTIONS and not call.positional and "axis" not in call.keywords:
+        return Value(TRACED, 0, 0, None, None, None, 1)
     if name in ARRAY_METHODS:
         if receiver.kind == TRACED and name in ("astype",) and receiver.tags & BOOLEAN_MASK:
             return TRACED_VALUE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from jaxlint.flow.values import Origin, Value
+from jaxlint.flow.values import Origin, Value, join
 
 if TYPE_CHECKING:
     from jaxlint.flow.program import LoadedModule
@@ -18,7 +18,7 @@ class Function:
     """A def or lambda of the project, once for its node."""
 
     __slots__ = (
-        "annotations", "args", "cached", "cls", "defaults", "index", "is_property", "is_static", "keyword_only", "module", "name",
+        "annotations", "args", "cached", "cls", "defaults", "index", "is_classmethod", "is_property", "is_static", "keyword_only", "module", "name",
         "node", "params", "parent", "qualname", "uses", "variadic",
     )  # fmt: skip
 
@@ -56,6 +56,7 @@ class Function:
         }
         self.cached: str = ""  # "lru_cache", "cache": a decorator keeps its results
         self.is_property = False
+        self.is_classmethod = False
         self.is_static = False
         self.uses: dict[str, set[str]] | None = None  # see flow.parameters
 
@@ -183,12 +184,23 @@ class Closure:
 class PartialApi:
     """`partial(jax.jit, static_argnums=0)`: a library callable with arguments bound."""
 
-    __slots__ = ("api", "args", "keywords")
+    __slots__ = ("api", "args", "home", "keywords", "loop", "node")
 
-    def __init__(self, api: str, args: list[Value], keywords: dict[str, Value]) -> None:
+    def __init__(
+        self,
+        api: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        home: Evaluation | None = None,
+        loop: int = 0,
+        node: ast.AST | None = None,
+    ) -> None:
         self.api = api
         self.args = args
         self.keywords = keywords
+        self.home = home
+        self.loop = loop
+        self.node = node or ast.Pass()
 
 
 class ClassInfo:
@@ -297,6 +309,17 @@ class Instance:
         self.home = home
         self.loop = loop
         self.node = node
+
+    def joined(self, other: Instance) -> Instance:
+        """Either of two instances of one class: its fields are what both may be."""
+        if self.fields is other.fields:
+            return self
+        new = Instance(self.cls, self.home, self.loop, self.node)
+        new.identity = self.identity
+        new.fields = dict(self.fields)
+        for name, value in other.fields.items():
+            new.fields[name] = join(new.fields[name], value) if name in new.fields else value
+        return new
 
 
 class Foreign:

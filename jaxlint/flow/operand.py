@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.objects import Closure, Foreign, Instance, Origin
+from jaxlint.flow.objects import Closure, Foreign, Instance, Origin, PartialApi
 from jaxlint.flow.run import freshness
 from jaxlint.flow.values import (
     BOUNDARY,
@@ -23,7 +23,9 @@ from jaxlint.flow.values import (
     SMALL,
     TREE,
     UNKNOWN,
+    ZERO_DIM,
     Value,
+    is_number,
     is_small,
 )
 
@@ -48,6 +50,8 @@ def operand(
     tags = value.tags & _ALL_TAGS
     if is_small(value):
         tags |= SMALL
+    if value.size == 1 or is_number(value):
+        tags |= ZERO_DIM
     fresh = fresh_word(frame, value)
     where = frame.place(node)
     kind = FACT_KINDS[value.kind]
@@ -115,6 +119,8 @@ def members(node: ast.AST, value: Value) -> list[tuple[str, ast.AST, Value]]:
                 }
             return [(f"[{k!r}]", at.get(k, node), v) for k, v in value.data.items()]
         return [("[...]", node, value.element)] if value.element is not None else []
+    if value.kind == FOREIGN and value.element is not None:
+        return [(f".{k}", node, v) for k, v in value.element.data.items()]
     if value.kind == INSTANCE:
         return [(f".{k}", node, v) for k, v in value.data.fields.items()]
     return []
@@ -142,15 +148,17 @@ def class_name(value: Value) -> str:
 def fresh_word(frame: Frame, value: Value) -> tuple[str, Origin] | None:
     """("lambda", origin) when the value is an object made anew where the frame stands."""
     kind = value.kind
-    if kind not in (FUNCTION, INSTANCE, FOREIGN):
+    if kind not in (FUNCTION, INSTANCE, FOREIGN, PARTIAL):
         return None
-    thing: Closure | Instance | Foreign = value.data
+    thing: Closure | Instance | Foreign | PartialApi = value.data
     if not freshness(frame, thing):
         return None
     if isinstance(thing, Closure):
         return closure_word(thing), Origin(thing.function.module, thing.node, "")
     if isinstance(thing, Instance):
         return "instance", Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
+    if isinstance(thing, PartialApi):
+        return "partial", Origin(frame.module, thing.node, "")
     word = "optimizer" if thing.api.startswith("optax.") else "object"
     return word, Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
 
@@ -191,7 +199,10 @@ def hashing(value: Value) -> str:
     if kind == INSTANCE:
         return str(value.data.cls.hashing)
     if kind == FUNCTION:
-        return "value" if value.data.receiver is not None and not value.data.via else "identity"
+        receiver = value.data.receiver
+        if receiver is None or value.data.via:
+            return "identity"
+        return str(receiver.data.cls.hashing) if receiver.kind == INSTANCE else "value"
     if kind == FOREIGN:
         return "identity" if value.data.api.startswith("optax.") else ""
     if kind in (PARTIAL, BOUNDARY):

@@ -51,6 +51,7 @@ from jaxlint.flow.values import (
     Value,
     collection,
     join,
+    join_environments,
 )
 
 _FOLD = {
@@ -265,8 +266,14 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
     known = traced.truth(frame, node.test, evaluate(frame, node.test), "if")
     if known is not None:
         return evaluate(frame, node.body if known else node.orelse)
+    # The arms are alternatives: what one does to the environment the other does not see.
+    base = frame.names
+    frame.names = dict(base)
     body = _guarded(frame, node.body, none_guard(frame, node.test, 1))
-    return join(body, _guarded(frame, node.orelse, none_guard(frame, node.test, 2)))
+    after_body, frame.names = frame.names, base
+    orelse = _guarded(frame, node.orelse, none_guard(frame, node.test, 2))
+    frame.names = join_environments(frame.names, after_body) or base
+    return join(body, orelse)
 
 
 def _guarded(frame: Frame, node: ast.expr, guard: int) -> Value:

@@ -42,6 +42,28 @@ def parameter_uses(function: Function) -> dict[str, set[str]]:
     return function.uses
 
 
+_UPDATING_METHODS = frozenset({"apply_gradients", "replace", "_replace"})
+
+
+def updated(node: ast.expr | None) -> ast.expr | None:
+    """What `node` is a new version of: `state` in `state.apply_gradients(…)`, `params` in
+    `optax.apply_updates(params, …)`; else the node itself."""
+    if isinstance(node, ast.Call):
+        callee = node.func
+        name = (
+            callee.attr
+            if isinstance(callee, ast.Attribute)
+            else callee.id
+            if isinstance(callee, ast.Name)
+            else ""
+        )
+        if name == "apply_updates" and node.args:
+            return node.args[0]
+        if name in _UPDATING_METHODS and isinstance(callee, ast.Attribute):
+            return callee.value
+    return node
+
+
 class _Uses(ast.NodeVisitor):
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -92,7 +114,9 @@ class _Uses(ast.NodeVisitor):
             self.note(child, "formatted")
 
     def visit_Return(self, node: ast.Return) -> None:
-        self.note(node.value, "returned")
+        returned = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        for value in returned:
+            self.note(updated(value), "returned")
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:

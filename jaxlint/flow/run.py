@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.frame import Frame, evaluate, execute
-from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, Read
+from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, PartialApi, Read
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import (
     BOUNDED,
@@ -257,7 +257,7 @@ def rehome(value: Value, evaluation: Evaluation, caller: Frame) -> Value:
     return Value(value.kind, value.varies, value.tags, new, value.element, value.origin)
 
 
-def freshness(frame: Frame, thing: Closure | Instance | Foreign) -> str:
+def freshness(frame: Frame, thing: Closure | Instance | Foreign | PartialApi) -> str:
     """Whether a thing is new where the frame now stands: "loop" (each iteration), "call" (each call of the
     function that makes it) or "" (it outlives both)."""
     home = thing.home

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.iteration import element_of, iterated
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.values import (
     BOUNDED,
@@ -18,6 +19,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
     collection,
+    join_all,
     tree,
 )
 
@@ -98,6 +100,49 @@ def container(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last.startswith("Weak"):
         return Value(UNKNOWN, 0, WEAK)
     return tree([] if last == "deque" else {}, Origin(frame.module, call.node, word))
+
+
+@api_call("progress")
+def progress(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`tqdm(xs)`: the same members, with a bar."""
+    return call.argument(0, "iterable", "sequence") or UNKNOWN_VALUE
+
+
+@api_call("progress_range")
+def progress_range(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`trange(n)`, `itertools.count()`."""
+    origin = Origin(frame.module, call.node, "loop index")
+    return collection(Value(SCALAR, PER_ITERATION, 0, None, None, origin), origin._replace(word="range"))
+
+
+@api_call("product")
+def product(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """Tuples of one member of each."""
+    members = [iterated(frame, value, call.node, call.node) for value in call.positional]  # type: ignore[arg-type]
+    return collection(tree(members * 2 if last == "pairwise" else members))
+
+
+@api_call("chain")
+def chain(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """The members of all, one after the other."""
+    return collection(join_all(element_of(value) for value in call.positional))
+
+
+@api_call("constructor")
+def constructor(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A layer, optimiser or state of a known library."""
+    return Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
+
+
+@api_call("state")
+def state(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A training state: a pytree whose optimiser and functions are static leaves."""
+    fields: dict[object, Value] = dict(call.keywords)
+    for name, value in zip(("model", "tx"), call.positional, strict=False):
+        fields[name] = value
+    made = Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
+    made.element = tree(fields)
+    return made
 
 
 @api_call("tree_leaves")

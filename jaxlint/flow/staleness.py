@@ -64,51 +64,52 @@ def _matching_end(log: list[Any], start: int, stop: int) -> int:
 
 def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
     """The stale reads that the order of one evaluation proves."""
-    if not _can_matter(evaluation):
+    if not evaluation.log:
         return []
-    called: dict[BoundaryState, Invoked] = {}
-    changed: dict[tuple[BoundaryState, Any], tuple[Mutated, Invoked]] = {}
+    called: dict[Any, Invoked] = {}  # by what shares a trace
+    changed: dict[tuple[Any, Any], tuple[Mutated, Invoked]] = {}
     facts: list[StaleRead] = []
     for count, event in enumerate(events(evaluation)):
         if count > _EVENTS:
             break
         if isinstance(event, Cleared):
-            _forget(called, changed, {event.boundary} if event.boundary is not None else set(called))
+            _forget(called, changed, {_trace(event.boundary)} if event.boundary is not None else set(called))
         elif isinstance(event, PendingJit):
             if event.state.fresh:  # made anew: it will be traced anew
                 _forget(called, changed, {event.state})
         elif isinstance(event, Made):
-            _forget(called, changed, {b for b in called if _reads_instance(b, event.identity)})
+            _forget(called, changed, {t for t, use in called.items() if _reads_instance(use, event.identity)})
         elif isinstance(event, Mutated):
-            for boundary, first in called.items():
-                if event.key in boundary.reads and not _inside(event, boundary):
-                    changed.setdefault((boundary, event.key), (event, first))
+            for trace, first in called.items():
+                if event.key in first.boundary.reads and not _inside(event, first.boundary):
+                    changed.setdefault((trace, event.key), (event, first))
         elif isinstance(event, Invoked):
-            called.setdefault(event.boundary, event)
-            for (boundary, key), (change, first) in list(changed.items()):
-                if boundary is event.boundary:
-                    facts.append(_fact(evaluation, boundary, key, change, first, event))
-                    del changed[boundary, key]
+            trace = _trace(event.boundary)
+            called.setdefault(trace, event)
+            for (changed_trace, key), (change, first) in list(changed.items()):
+                if changed_trace is trace:
+                    facts.append(_fact(evaluation, first.boundary, key, change, first, event))
+                    del changed[changed_trace, key]
     return facts
 
 
-def _forget(
-    called: dict[BoundaryState, Invoked],
-    changed: dict[tuple[BoundaryState, Any], tuple[Mutated, Invoked]],
-    boundaries: set[BoundaryState],
-) -> None:
-    for boundary in boundaries:
-        called.pop(boundary, None)
-    for key in [k for k in changed if k[0] in boundaries]:
+def _trace(boundary: BoundaryState) -> Any:
+    """What shares a trace: every jit of one and the same function, or a boundary alone."""
+    closure = boundary.closure
+    if boundary.fresh or closure is None or closure.via or closure.transforms or closure.receiver is not None:
+        return boundary
+    return closure.function
+
+
+def _forget(called: dict[Any, Invoked], changed: dict[tuple[Any, Any], Any], traces: set[Any]) -> None:
+    for trace in traces:
+        called.pop(trace, None)
+    for key in [k for k in changed if k[0] in traces]:
         del changed[key]
 
 
-def _reads_instance(boundary: BoundaryState, identity: object) -> bool:
-    return any(key[0] == "self" and key[1] == id(identity) for key in boundary.reads)
-
-
-def _can_matter(evaluation: Evaluation) -> bool:
-    return bool(evaluation.log)
+def _reads_instance(use: Invoked, identity: object) -> bool:
+    return any(key[0] == "self" and key[1] == id(identity) for key in use.boundary.reads)
 
 
 def _inside(event: Mutated, boundary: BoundaryState) -> bool:

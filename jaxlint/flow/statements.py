@@ -123,6 +123,8 @@ def continue_(frame: Frame, node: ast.Continue) -> bool:
 
 @statement(ast.If)
 def if_(frame: Frame, node: ast.If) -> bool:
+    if is_type_checking(node.test):
+        return execute(frame, node.orelse)
     known = traced.truth(frame, node.test, evaluate(frame, node.test), "if")
     if known is not None:
         return execute(frame, node.body if known else node.orelse)
@@ -146,6 +148,12 @@ def if_(frame: Frame, node: ast.If) -> bool:
     elif not body_ends:
         frame.names = after_body
     return body_ends and else_ends
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    """`if TYPE_CHECKING:`: never runs."""
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
 
 
 def _note_answered(frame: Frame, test: ast.expr) -> None:

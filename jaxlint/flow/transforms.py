@@ -33,7 +33,8 @@ def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return UNKNOWN_VALUE
     target = call.positional[0]
     if target.kind == API:
-        return Value(PARTIAL, data=PartialApi(target.data, call.positional[1:], call.keywords))
+        here = frame.evaluation, frame.loop, call.node
+        return Value(PARTIAL, data=PartialApi(target.data, call.positional[1:], call.keywords, *here))
     if target.kind == PARTIAL:
         inner: PartialApi = target.data
         merged = PartialApi(

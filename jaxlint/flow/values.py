@@ -72,6 +72,7 @@ SMALL = int(Tag.SMALL)
 BOUNDED = int(Tag.BOUNDED)
 RAGGED = int(Tag.RAGGED)
 TEXT = int(Tag.TEXT)
+ZERO_DIM = int(Tag.ZERO_DIM)
 # Marks of a loop in its rehearsal, not a fact's business: a name the loop carries round, and what arithmetic
 # made of one.
 CARRIED = 1 << 16
@@ -301,6 +302,8 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
         return a if a.data.api == b.data.api else UNKNOWN_VALUE
     if kind == TREE:
         return _join_trees(a, b, tags, varies, origin)
+    if kind == INSTANCE and a.data.cls is b.data.cls:
+        return Value(INSTANCE, varies, tags, a.data.joined(b.data), None, origin)
     if FUNCTION <= kind < DTYPE or kind == PARTIAL:
         return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
     size = None if a.size is None or b.size is None else max(a.size, b.size)

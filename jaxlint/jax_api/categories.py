@@ -22,6 +22,24 @@ _EXACT: dict[str, str] = {
     **dict.fromkeys(BACKEND_FREE, "other"),
     **dict.fromkeys(BACKEND_STARTERS, "devices"),
     "functools.partial": "partial",
+    "flax.training.train_state.TrainState.create": "state",
+    "flax.nnx.Optimizer": "state",
+    "flax.nnx.ModelAndOptimizer": "state",
+    "tqdm.tqdm": "progress",
+    "tqdm.auto.tqdm": "progress",
+    "tqdm.notebook.tqdm": "progress",
+    "tqdm.trange": "progress_range",
+    "tqdm.auto.trange": "progress_range",
+    "tqdm.rich.tqdm": "progress",
+    "rich.progress.track": "progress",
+    "alive_progress.alive_it": "progress",
+    "itertools.islice": "progress",
+    "itertools.cycle": "progress",
+    "itertools.count": "progress_range",
+    "itertools.product": "product",
+    "itertools.chain": "chain",
+    "itertools.pairwise": "product",
+    "itertools.zip_longest": "product",
     "functools.wraps": "wraps",
     "jax.tree_util.Partial": "value_partial",
     "equinox.Partial": "value_partial",
@@ -66,6 +84,8 @@ _EXACT: dict[str, str] = {
     "jax.tree_leaves": "tree_leaves",
 }
 _DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
+# Their classes make objects worth following: layers, optimisers, states.
+_LIBRARIES = ("equinox.nn.", "flax.linen.", "flax.nnx.", "haiku.", "optax.", "flax.training.")
 _OPTAX_ARRAYS = ("loss", "entropy", "global_norm", "divergence", "softmax")
 
 
@@ -95,6 +115,8 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
         return "clock"
     if head == "uuid" or head == "secrets":
         return "identifier"
+    if dotted.startswith(_LIBRARIES) and last[:1].isupper():
+        return "constructor"
     if head == "optax":
         return "lax" if any(word in last for word in _OPTAX_ARRAYS) else "optimizer"
     return "other"

@@ -53,7 +53,7 @@ def role(tree: ast.Module, path: str, settings: Settings, *, shebang: bool = Fal
         return ModuleRole.APPLICATION
     if settings.kind == "library":
         return ModuleRole.LIBRARY
-    if any(is_main_guard(node) for node in tree.body) or _runs(tree.body):
+    if any(is_main_guard(node) for node in tree.body) or _runs(tree.body, _configuring(tree)):
         return ModuleRole.APPLICATION
     return ModuleRole.LIBRARY
 
@@ -70,16 +70,41 @@ def is_main_guard(node: ast.stmt) -> bool:
     return isinstance(node.test.ops[0], ast.Eq) and names == ["__name__"] and texts == ["__main__"]
 
 
-def _runs(body: Iterable[ast.stmt]) -> bool:
-    """Whether statements at module level do the work of a program and not only prepare for one."""
+def _configuring(tree: ast.Module) -> frozenset[str]:
+    """The module's own functions that change configuration or the environment: calling one only prepares."""
+    return frozenset(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(_changes_configuration(child) for child in ast.walk(node))
+    )
+
+
+def _changes_configuration(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _dotted(node.func).endswith(("config.update", "environ.setdefault", "environ.update"))
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and _dotted(node.value) == "os.environ"
+    )
+
+
+def _runs(body: Iterable[ast.stmt], own: frozenset[str]) -> bool:
+    """Whether statements at module level do the work of a program and not only prepare for one. `own` are
+    the module's functions that only prepare."""
     for node in body:
         if isinstance(node, ast.Expr):
-            if isinstance(node.value, ast.Call) and not _prepares(node.value):
+            if (
+                isinstance(node.value, ast.Call)
+                and not _prepares(node.value)
+                and _dotted(node.value.func) not in own
+            ):
                 return True
         elif isinstance(node, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
             if not _only_prepares([*node.body, *getattr(node, "orelse", ())]):
                 return True
-        elif isinstance(node, (ast.If, ast.Try)) and _runs(_inner(node)):
+        elif isinstance(node, (ast.If, ast.Try)) and _runs(_inner(node), own):
             return True
     return False
 

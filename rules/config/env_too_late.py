@@ -32,10 +32,10 @@ class EnvTooLate(Rule):
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         passed = _too_late(fact)
         starts_processes = any(name.startswith(_STARTERS) for name in ctx.aliases)
-        if passed is None or (starts_processes and fact.symbol) or not _in_order(passed, node, ctx):
+        if passed is None or (starts_processes and fact.symbol):
             return
         variable = _variable(fact)
-        where = f"on line {passed.span.line}"
+        where = f"on line {passed.span.line}" + (f" of {passed.path}" if passed.path != ctx.path else "")
         if variable.lower() in OPTIONS:
             message = (
                 f"Setting `{variable}` here does nothing: jax read it when it was imported {where}. Set it "
@@ -84,19 +84,6 @@ def _too_late(fact: ConfigChange) -> Place | None:
     if variable.startswith(CLIENT_TIME_VARIABLES):
         return fact.after_device_use
     return fact.after_jax_import if variable.lower() in OPTIONS else None
-
-
-def _in_order(passed: Place, node: cst.CSTNode | None, ctx: Context) -> bool:
-    """Lines say what ran first in one and the same function, or where the earlier one is in none."""
-    import libcst as cst
-
-    def function(of: cst.CSTNode) -> cst.CSTNode | None:
-        return next((p for p in ctx.parents(of) if isinstance(p, cst.FunctionDef)), None)
-
-    earlier = ctx.node(passed)
-    if earlier is None or node is None:
-        return False
-    return function(earlier) is None or function(earlier) is function(node)
 
 
 def _variable(fact: ConfigChange) -> str:
