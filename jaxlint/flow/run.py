@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 # so deep; beyond that a result is unknown.
 _VARIANTS = 6
 _DEPTH = 11
+_NESTED = 3  # how deep what a call returns is looked into
+_HOLDERS = frozenset((FUNCTION, INSTANCE, FOREIGN, TREE))
 
 
 class Evaluation:
@@ -102,8 +104,8 @@ class Run:
                 caller.reads.setdefault(key, read)
         result = evaluation.result
         if level == EAGER:
-            if result.kind in (FUNCTION, INSTANCE, FOREIGN) and not closure.function.cached:
-                return rehome(result, evaluation, caller)
+            if result.kind in _HOLDERS and not closure.function.cached:
+                result = rehome(result, evaluation, caller)
             return _as_seen_by(result, closure.function, caller)
         return result
 
@@ -239,22 +241,39 @@ def _varied_inside(value: Value, function: Function) -> bool:
     return node.lineno <= origin.node.lineno <= (node.end_lineno or node.lineno)
 
 
-def rehome(value: Value, evaluation: Evaluation, caller: Frame) -> Value:
-    """What a call returns fresh is as fresh as the call: it belongs to the caller from then on."""
+def rehome(value: Value, evaluation: Evaluation, caller: Frame, depth: int = 0) -> Value:
+    """What a call returns fresh is as fresh as the call: it belongs to the caller from then on, and so does
+    what it holds."""
+    if value.kind == TREE and depth < _NESTED:
+        return _rehomed_tree(value, evaluation, caller, depth)
+    if value.kind not in (FUNCTION, INSTANCE, FOREIGN):
+        return value
     thing: Closure | Instance | Foreign = value.data
     if thing.home is not evaluation:
         return value
-    node = caller.statement or thing.node
+    element = value.element
     new: Closure | Instance | Foreign
     if isinstance(thing, Closure):
         new = thing.copy(caller.evaluation, caller.loop, thing.node)
     elif isinstance(thing, Instance):
-        new = Instance(thing.cls, caller.evaluation, caller.loop, node)
+        new = Instance(thing.cls, caller.evaluation, caller.loop, caller.statement or thing.node)
         new.fields = thing.fields
         new.identity = thing.identity
     else:
         new = Foreign(thing.api, caller.evaluation, caller.loop, thing.node)
-    return Value(value.kind, value.varies, value.tags, new, value.element, value.origin)
+        if element is not None and depth < _NESTED:
+            element = rehome(element, evaluation, caller, depth + 1)
+    return Value(value.kind, value.varies, value.tags, new, element, value.origin)
+
+
+def _rehomed_tree(value: Value, evaluation: Evaluation, caller: Frame, depth: int) -> Value:
+    if value.data.__class__ is list:
+        members: object = [rehome(v, evaluation, caller, depth + 1) for v in value.data]
+    elif value.data.__class__ is dict:
+        members = {k: rehome(v, evaluation, caller, depth + 1) for k, v in value.data.items()}
+    else:
+        return value
+    return Value(TREE, value.varies, value.tags, members, value.element, value.origin)
 
 
 def freshness(frame: Frame, thing: Closure | Instance | Foreign | PartialApi) -> str:
