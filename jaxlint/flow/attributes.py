@@ -84,7 +84,7 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
         if value.element is not None and name in value.element.data:
             field: Value = value.element.data[name]
             return field
-        return api(f"{value.data.api}().{name}")
+        return UNKNOWN_VALUE if value.data.replays else api(f"{value.data.api}().{name}")
     return UNKNOWN_VALUE
 
 

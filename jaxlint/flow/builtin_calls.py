@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxlint.flow import traced
+from jaxlint.flow import impure, traced
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
@@ -277,6 +277,8 @@ def _text(frame: Frame, first: Value, call: Call) -> Value:
 
 
 def _next(frame: Frame, first: Value, call: Call) -> Value:
+    if frame.level:
+        impure.next_of(frame, call, first)
     element = element_of(first)
     if frame.loop and element.kind == UNKNOWN:
         return Value(UNKNOWN, PER_ITERATION, element.tags)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import traced
+from jaxlint.flow import impure, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
@@ -44,6 +44,7 @@ from jaxlint.flow.values import (
 )
 from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.categories import category
+from jaxlint.jax_api.impure import FILE_METHODS
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT
 
 _GENERATORS = ("numpy.random.Generator().", "random.Random().")
@@ -123,6 +124,8 @@ def _note_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call:
     base = node.func.value  # type: ignore[attr-defined]  # only called for attributes
     if name in _MUTATING and receiver.kind in (TREE, UNKNOWN, HOST) and dotted_name(base) is not None:
         frame.log.append(Mutated(container_key(frame, base), frame.module, node))
+    if name in FILE_METHODS and frame.level:
+        impure.file_method(frame, node, name)
     if name == "reshape" and receiver.kind == UNKNOWN and frame.level >= JIT:
         for position, value in enumerate(call.positional):
             traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
@@ -156,6 +159,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     """What calling a value gives."""
     kind = callee.kind
     if kind == API:
+        if frame.level:
+            impure.library_call(frame, callee.data, call)
         if callee.data.startswith(_GENERATORS):
             return draw(frame, callee.data.rpartition(".")[2], call)
         return call_api(frame, callee.data, call)

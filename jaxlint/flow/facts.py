@@ -338,6 +338,19 @@ class TracedShape(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class ImpureCall(Fact):
+    """Traced code asks something other than its arguments, which the trace keeps the answer of.
+
+    `reads`: "clock", "random", "environment", "file", "identifier", "input", "network" or "iterator" (`next`
+    of one that outlives the trace). `api` is the canonical name. `name` is the variable or the file, if known.
+    """
+
+    api: str
+    reads: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StaleRead(Fact):
     """Traced code read an outer name, and the program changed it afterwards.
 

@@ -132,7 +132,7 @@ class Frame:
 
     __slots__ = (
         "aliases", "answered", "cls", "comprehensions", "defining", "depth", "dotted", "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops", "log", "lookups", "loop", "loops",
-        "module", "names", "outer", "quiet", "reads", "result", "run", "statement", "targets", "traced_by",
+        "module", "names", "nonlocals", "outer", "quiet", "reads", "result", "run", "statement", "targets", "traced_by",
         "watching", "yielded",
     )  # fmt: skip
 
@@ -174,6 +174,7 @@ class Frame:
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`
         self.dotted = False  # some name of the environment has a dot
         self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
         self.defining: ClassInfo | None = None  # the class whose body is being executed
         self.in_default = False  # a default argument is being evaluated
         self.aliases: dict[str, str] = {}

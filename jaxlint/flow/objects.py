@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from jaxlint.flow.values import Origin, Value, join
+from jaxlint.flow.values import INSTANCE, TREE, UNKNOWN_VALUE, Origin, Value, join
 
 if TYPE_CHECKING:
     from jaxlint.flow.program import LoadedModule
@@ -300,10 +300,11 @@ class ClassInfo:
 class Instance:
     """An object in view. `fields` holds what was stored on it, joined over all stores."""
 
-    __slots__ = ("cls", "fields", "home", "identity", "loop", "node")
+    __slots__ = ("cls", "copied", "fields", "home", "identity", "loop", "node")
 
     def __init__(self, cls: ClassInfo, home: Evaluation | None, loop: int, node: ast.AST) -> None:
         self.identity: object = self  # shared by what is the same object under another home
+        self.copied = False  # a pytree argument of traced code: what is stored on it stays in the trace
         self.cls = cls
         self.fields: dict[str, Value] = {}
         self.home = home
@@ -311,27 +312,38 @@ class Instance:
         self.node = node
 
     def joined(self, other: Instance) -> Instance:
-        """Either of two instances of one class: its fields are what both may be."""
+        """Either of two instances of one class: its plain fields are what both may be. Nested things are not
+        looked into: object graphs have cycles."""
         if self.fields is other.fields:
             return self
         new = Instance(self.cls, self.home, self.loop, self.node)
         new.identity = self.identity
         new.fields = dict(self.fields)
         for name, value in other.fields.items():
-            new.fields[name] = join(new.fields[name], value) if name in new.fields else value
+            known = new.fields.get(name)
+            if known is None or known is value:
+                new.fields[name] = value
+            elif known.kind in _NESTING or value.kind in _NESTING:
+                new.fields[name] = UNKNOWN_VALUE
+            else:
+                new.fields[name] = join(known, value)
         return new
+
+
+_NESTING = frozenset((INSTANCE, TREE))
 
 
 class Foreign:
     """An object that a known library made (`optax.adam(…)`)."""
 
-    __slots__ = ("api", "home", "loop", "node")
+    __slots__ = ("api", "home", "loop", "node", "replays")
 
     def __init__(self, api: str, home: Evaluation | None, loop: int, node: ast.AST) -> None:
         self.api = api
         self.home = home
         self.loop = loop
         self.node = node
+        self.replays = False  # a generator made while tracing: what it draws is its seed's doing
 
 
 class Read:

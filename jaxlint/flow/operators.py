@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import traced
+from jaxlint.flow import impure, traced
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.values import (
@@ -258,6 +258,8 @@ def _membership(frame: Frame, node: ast.Compare, left: Value, right: Value) -> V
         left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict
     ):
         traced.demand(frame, node, TRACED_MASK, "in")
+    if right.kind == API and frame.level:
+        impure.environment(frame, node, right, left)
     return BOOL_VALUE
 
 
@@ -306,6 +308,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     if kind == SHAPE:
         return Value(SHAPE, base.varies, 0, None, None, base.origin) if base.varies else SHAPE_VALUE
     if kind == API:
+        if frame.level:
+            impure.environment(frame, node, base, index)
         return base if base.data.startswith("typing") else UNKNOWN_VALUE
     return UNKNOWN_VALUE
 

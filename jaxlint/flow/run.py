@@ -48,7 +48,9 @@ _HOLDERS = frozenset((FUNCTION, INSTANCE, FOREIGN, TREE))
 class Evaluation:
     """One function body evaluated for one kind of arguments at one trace level."""
 
-    __slots__ = ("active", "device", "function", "level", "log", "module", "reads", "result", "scope")
+    __slots__ = (
+        "active", "device", "function", "level", "log", "module", "reads", "result", "scope", "traced_by",
+    )  # fmt: skip
 
     def __init__(self, module: LoadedModule, function: Function | None, level: int) -> None:
         self.module = module
@@ -60,6 +62,7 @@ class Evaluation:
         self.active = False
         self.device: DeviceUse | None = None  # its first device work, see flow.configuration
         self.scope: object = None  # kept alive: its identity is part of the memo's key
+        self.traced_by: Place | None = None  # the boundary or control flow whose trace it belongs to
 
 
 class Called(NamedTuple):
@@ -157,7 +160,7 @@ class Run:
             self, module, evaluation, function, evaluation.level, len(self.stack) + 1, closure.scope
         )
         frame.reads = evaluation.reads if evaluation.level else None
-        frame.traced_by = traced_by or caller.traced_by
+        frame.traced_by = evaluation.traced_by = traced_by or caller.traced_by
         missing = PER_CALL_UNKNOWN if evaluation.level == EAGER else UNKNOWN_VALUE
         names = frame.names
         eager = evaluation.level == EAGER

@@ -56,10 +56,16 @@ def draw(frame: Frame, name: str, call: Call) -> Value:
     return Value(SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "random number"))
 
 
+def _generator(frame: Frame, api: str, call: Call) -> Value:
+    made = Foreign(api, None, 0, call.node)
+    made.replays = frame.level > 0
+    return Value(FOREIGN, data=made)
+
+
 @api_call("numpy_random")
 def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last in ("default_rng", "RandomState", "Generator"):
-        return Value(FOREIGN, data=Foreign("numpy.random.Generator", None, 0, call.node))
+        return _generator(frame, "numpy.random.Generator", call)
     if last in ("seed", "SeedSequence", "get_state", "set_state"):
         return UNKNOWN_VALUE
     if last in ("rand", "randn"):
@@ -73,7 +79,7 @@ def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 def python_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """The standard library's `random`."""
     if last == "Random":
-        return Value(FOREIGN, data=Foreign("random.Random", None, 0, call.node))
+        return _generator(frame, "random.Random", call)
     if last in _PYTHON_DRAWS:
         return Value(
             SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "random number")

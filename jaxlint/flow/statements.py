@@ -307,6 +307,11 @@ def global_(frame: Frame, node: ast.Global) -> None:
             frame.names[name] = value
 
 
+@statement(ast.Nonlocal)
+def nonlocal_(frame: Frame, node: ast.Nonlocal) -> None:
+    frame.nonlocals.update(node.names)
+
+
 @statement(ast.Delete)
 def delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:

@@ -1,0 +1,83 @@
+"""What outlives a trace: names, objects and containers that were there before it began."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.run import Evaluation
+from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
+
+
+def outside(frame: Frame, home: Evaluation) -> bool:
+    """Whether what an evaluation made is older than the trace that the frame belongs to."""
+    return home.level < frame.level or (home.active and home.traced_by != frame.traced_by)
+
+
+def where_kept(frame: Frame, node: ast.expr) -> str:
+    """How traced code reaches something that outlives its trace: "global", "closure", "attribute", "argument"
+    (a container of the caller's that was there before), or "" when it dies with the trace or nothing is known."""
+    if isinstance(node, ast.Name):
+        return _named(frame, node.id)
+    if isinstance(node, ast.Subscript):
+        return where_kept(frame, node.value)
+    if isinstance(node, ast.Attribute):
+        return _attribute(frame, node)
+    return ""
+
+
+def _named(frame: Frame, name: str) -> str:
+    if name in frame.globals:
+        return "global"
+    value = frame.names.get(name)
+    if name in frame.nonlocals or value is None:
+        return _free(frame, name)
+    return _held(frame, value)
+
+
+def _free(frame: Frame, name: str) -> str:
+    scope = frame.outer
+    while scope is not None:
+        if name in scope.names:
+            if scope.home is None:
+                return ""
+            if outside(frame, scope.home):
+                return "closure"
+            return _held(frame, scope.names[name])
+        scope = scope.up
+    return "global" if name in (frame.module.names or {}) else ""
+
+
+def _held(frame: Frame, value: Value) -> str:
+    """A local name or a parameter: another name for an object that outlives the trace?"""
+    if value.kind == INSTANCE:
+        return "argument" if instance_outlives(frame, value) else ""
+    if value.kind != TREE:
+        return ""
+    if any(held is value for held in (frame.module.names or {}).values()):
+        return "global"
+    scope = frame.outer
+    while scope is not None:
+        if scope.home is not None and outside(frame, scope.home):
+            if any(held is value for held in scope.names.values()):
+                return "closure"
+        scope = scope.up
+    return ""
+
+
+def _attribute(frame: Frame, node: ast.Attribute) -> str:
+    owner = evaluate(frame, node.value)
+    if owner.kind == INSTANCE:
+        return "attribute" if instance_outlives(frame, owner) else ""
+    if owner.kind in (MODULE, CLASS):
+        return "attribute"
+    return "attribute" if where_kept(frame, node.value) else ""
+
+
+def instance_outlives(frame: Frame, value: Value) -> bool:
+    """Whether an object was there before the trace: not made in it, and no copy that the trace has of its own."""
+    thing = value.data
+    cls = thing.cls
+    if thing.copied or cls.is_pytree_module or cls.family == "haiku" or cls.unresolved:
+        return False
+    return thing.home is None or outside(frame, thing.home)
