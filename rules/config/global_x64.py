@@ -10,13 +10,13 @@ from jaxlint.flow.facts import ConfigChange
 from jaxlint.rule import Rule, Severity
 
 from . import _consent as consent
+from . import _options as options
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from jaxlint.context import Context
 
-_ON = (True, 1, "1", "true", "yes", "on", "t", "y")
 _SCOPED_SINCE = (0, 8)  # `jax.enable_x64`; `jax.experimental.enable_x64` before
 
 
@@ -24,7 +24,7 @@ class GlobalX64(Rule):
     """`jax_enable_x64` is set by a library, at import or as a side effect."""
 
     def suspect(self, fact: ConfigChange) -> bool:
-        if fact.option.lower() != "jax_enable_x64" or not fact.value_known or not _turns_on(fact.value):
+        if not options.turns_on_x64(fact):
             return False
         ignored = fact.how == "environ" and fact.after_jax_import is not None  # JAX503 says so
         return consent.is_imposed(fact) and not ignored
@@ -64,7 +64,3 @@ class GlobalX64(Rule):
                 '"jax_enable_x64", True',
             ),
         )
-
-
-def _turns_on(value: object) -> bool:
-    return (value.lower() if isinstance(value, str) else value) in _ON

@@ -11,23 +11,20 @@ from jaxlint.rule import Rule
 
 from . import _at_import as at_import
 from . import _consent as consent
+from . import _options as options
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from jaxlint.context import Context
 
-_CALLS = ("set_cache_dir", "initialize_cache")
-
 
 class ImportTimeCompilationCache(Rule):
     """Importing or using a library makes the whole process write its compiled programs to disk."""
 
     def suspect(self, fact: ConfigChange) -> bool:
-        directory = fact.option.lower() == "jax_compilation_cache_dir" or fact.option.endswith(_CALLS)
-        off = fact.value_known and not fact.value and fact.how != "call"
         ignored = fact.how == "environ" and fact.after_jax_import is not None  # JAX503 says so
-        return directory and not off and not ignored and consent.is_imposed(fact)
+        return options.turns_on_cache(fact) and not ignored and consent.is_imposed(fact)
 
     def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         if consent.is_chosen(node, ctx) or _is_judged_at_import(fact, ctx):
