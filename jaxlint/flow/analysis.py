@@ -68,7 +68,7 @@ class Analysis:
         run = Run(self.program)
         evaluation = Evaluation(module, None, EAGER)
         frame = Frame(run, module, evaluation, None, EAGER, 0, None)
-        names = frame.names = module.names if module.names is not None else {}
+        frame.names = module.names if module.names is not None else {}
         self._top[module] = run, evaluation
         run.top = frame
         run.stack.append(evaluation)

@@ -24,11 +24,10 @@ from jaxlint.flow.values import (
     HOST_VALUE,
     NUMBERS,
     PARAMETER,
-    PER_ITERATION,
-    SHAPED,
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
+    SHAPED,
     TRACED,
     TRACED_MASK,
     TRACED_PARAMETER,
@@ -124,7 +123,8 @@ def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
 def _shaped(values: list[Value]) -> Value | None:
     """The argument, or the member of one, whose shape is not the same each time."""
     for value in values:
-        for member in (value, *(parts(value) if value.kind == TREE else ())):
+        members = [value, *parts(value)] if value.kind == TREE else [value]
+        for member in members:
             if member.tags & SHAPED:
                 return member
     return None
@@ -355,21 +355,19 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
     function = call.argument(0, "f")
     trees = call.positional[1:]
-    tracers = traced.contains_tracer(trees)
-    tags = 0
-    for value in trees:
-        tags |= value.tags
     result: Value | None = None
     if function is not None:
         leaves = [_leaf(frame, value) for value in trees]
+        if "with_path" in last:
+            leaves.insert(0, UNKNOWN_VALUE)
         result = call_value(frame, function, Call(call.node, leaves, {}, decorator=True))
-    if tracers:
+    if result is None or not trees:
+        return UNKNOWN_VALUE
+    if result.kind in (TRACED, PARAMETER):
         return TRACED_PARAMETER
-    if trees and trees[0].kind in (DEVICE, HOST):
-        return Value(DEVICE) if result is None or result.kind != HOST else Value(HOST)
-    if trees and trees[0].kind == TREE and result is not None and result.kind in (DEVICE, HOST):
-        return collection(result)
-    return UNKNOWN_VALUE
+    if result.kind not in (DEVICE, HOST):
+        return UNKNOWN_VALUE
+    return Value(result.kind) if trees[0].kind in (DEVICE, HOST) else collection(result)
 
 
 def _leaf(frame: Frame, value: Value) -> Value:

@@ -15,19 +15,19 @@ from jaxlint.flow.values import (
     API,
     BOUNDARY,
     CONSTANT,
+    DEVICE,
     GROWN,
     HOST,
-    DEVICE,
     INSTANCE,
     SMALL,
     TRACERS,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
-    is_small,
     Origin,
     Value,
     collection,
+    is_small,
     join,
     parts,
 )
@@ -111,9 +111,9 @@ def _unpack_starred(frame: Frame, target: ast.Tuple | ast.List, members: list[Va
         for item, member in zip(target.elts[-after:], members[-after:], strict=False):
             assign(frame, item, member)
     middle = members[star : len(members) - after]
-    assign(
-        frame, target.elts[star].value, Value(TREE, 0, 0, middle, None, Origin(frame.module, target, "list"))
-    )  # type: ignore[attr-defined]
+    taker = target.elts[star]
+    assert isinstance(taker, ast.Starred)
+    assign(frame, taker.value, Value(TREE, 0, 0, middle, None, Origin(frame.module, target, "list")))
 
 
 def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:

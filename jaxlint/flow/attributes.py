@@ -25,8 +25,8 @@ from jaxlint.flow.values import (
     PARAMETER,
     SCALAR,
     SHAPE,
-    SHAPED,
     SHAPE_VALUE,
+    SHAPED,
     TRACED,
     TRACED_VALUE,
     TREE,
@@ -37,7 +37,6 @@ from jaxlint.flow.values import (
     like,
 )
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
-
 
 _CONSTANTS = {
     "pi": Value(CONSTANT, data=3.141592653589793),
@@ -130,7 +129,7 @@ def _of_boundary(frame: Frame, value: Value, name: str) -> Value:
 def of_instance(frame: Frame, value: Value, cls: ClassInfo, node: ast.Attribute) -> Value:
     """A field, method, property or class attribute of an instance of the project's class."""
     name = node.attr
-    stored = value.data.fields.get(name)
+    stored: Value | None = value.data.fields.get(name)
     if stored is not None:
         _note_self(frame, value, node, stored)
         return stored

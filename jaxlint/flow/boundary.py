@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.facts import Boundary, BoundaryUse, JitCall, Operand, Parameter
@@ -207,7 +208,7 @@ def _trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> Non
         if name in closure.bound_keywords or (
             closure.bound and name in function.params[: len(closure.bound) + closure.offset]
         ):
-            arguments[name] = value if value.kind not in (INSTANCE,) or name == "self" else value
+            arguments[name] = value
     if unsure:
         for name, text in function.annotations.items():
             from jaxlint.flow.objects import is_array_annotation
@@ -241,7 +242,6 @@ def state_node(state: BoundaryState, frame: Frame) -> ast.AST:
 def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     """A boundary is called: its use is noted, its donated arguments watched, its body traced."""
     from jaxlint.flow.calls import outside
-    from jaxlint.flow.watching import watch
 
     state: BoundaryState = callee.data
     state.uses.append((frame.module, call.node))
@@ -251,7 +251,7 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     params = _signature(closure)
     names = _argument_names(call, params, skip, closure)
     if isinstance(call.node, ast.Call):
-        watches = _watch_arguments(frame, state, call, names, watch)
+        watches = _watch_arguments(frame, state, call, names)
         if not frame.quiet:
             frame.log.append(PendingUse(frame, state, call, names, watches))
     if frame.level < JIT:
@@ -268,25 +268,25 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     return outside(result, state.flavour)
 
 
-def _argument_names(
-    call: Call, params: list[str] | None, skip: int, closure: Closure | None
-) -> list[tuple[int | None, str | None, Value, ast.AST, bool]]:
-    """(index, parameter, value, node, by keyword) of each argument."""
+def _argument_names(call: Call, params: list[str] | None, skip: int, closure: Closure | None) -> list[Passed]:
+    """What each argument of a call binds."""
     nodes = call.node.args if isinstance(call.node, ast.Call) else []
-    found: list[tuple[int | None, str | None, Value, ast.AST, bool]] = []
+    found: list[Passed] = []
     exact = len(nodes) == len(call.positional)
     for position, value in enumerate(call.positional):
         index = position + skip
         name = params[index] if params is not None and index < len(params) else None
-        found.append((index, name, value, nodes[position] if exact else call.node, False))
+        found.append(Passed(index, name, value, nodes[position] if exact else call.node, False))
     keyword_nodes = {k.arg: k.value for k in call.node.keywords} if isinstance(call.node, ast.Call) else {}
     for word, value in call.keywords.items():
         position_of = params.index(word) if params is not None and word in params else None
-        found.append((position_of, word, value, keyword_nodes.get(word, call.node), True))
+        found.append(Passed(position_of, word, value, keyword_nodes.get(word, call.node), True))
     return found
 
 
-def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list, watch) -> list[Watch]:  # type: ignore[no-untyped-def, type-arg]
+def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list[Passed]) -> list[Watch]:
+    from jaxlint.flow.watching import watch
+
     if frame.level >= JIT:
         return []
     watches: list[Watch] = []
@@ -313,8 +313,8 @@ def _only_scalars(state: BoundaryState) -> bool:
 
 
 def _traced_arguments(
-    frame: Frame, state: BoundaryState, call: Call, names: list, receiver: Value | None
-) -> dict[str, Value]:  # type: ignore[type-arg]
+    frame: Frame, state: BoundaryState, call: Call, names: list[Passed], receiver: Value | None
+) -> dict[str, Value]:
     closure = state.closure
     assert closure is not None
     function = closure.function
@@ -390,6 +390,16 @@ def _traced_instance(value: Value, flavour: str) -> Value:
     return Value(INSTANCE, 0, value.tags, new)
 
 
+class Passed(NamedTuple):
+    """An argument of a boundary's call: the parameter it binds, its value and its syntax."""
+
+    position: int | None
+    name: str | None
+    value: Value
+    node: ast.AST
+    keyword: bool
+
+
 class PendingJit:
     """A boundary made; the fact waits for its uses."""
 
@@ -434,8 +444,8 @@ class PendingUse:
     )
 
     def __init__(
-        self, frame: Frame, state: BoundaryState, call: Call, names: list, watches: list[Watch]
-    ) -> None:  # type: ignore[type-arg]
+        self, frame: Frame, state: BoundaryState, call: Call, names: list[Passed], watches: list[Watch]
+    ) -> None:
         self.state = state
         self.place = frame.place(call.node)
         self.symbol = frame.symbol

@@ -29,8 +29,8 @@ from jaxlint.flow.values import (
     PER_ITERATION,
     SCALAR,
     SHAPE,
-    SHAPED,
     SHAPE_VALUE,
+    SHAPED,
     TEXT,
     TEXT_VALUE,
     TRACED,
@@ -93,7 +93,7 @@ def _number(frame: Frame, last: str, first: Value, call: Call) -> Value:
 
 def _asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
     if len(call.positional) > 1 and last in ("min", "max"):
-        for position, value in enumerate(call.positional):
+        for value in call.positional:
             if value.kind == TRACED:
                 traced.demand(frame, call.node, value, f"{last}()")
                 return TRACED_VALUE

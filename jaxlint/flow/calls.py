@@ -57,7 +57,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     callee_node = node.func
     receiver: Value | None = None
     if callee_node.__class__ is ast.Attribute:
-        callee, receiver = _attribute_callee(frame, callee_node)  # type: ignore[arg-type]
+        callee, receiver = _attribute_callee(frame, callee_node)
     else:
         callee = evaluate(frame, callee_node)
     if targets:
@@ -66,7 +66,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     starred = False
     for argument in node.args:
         if argument.__class__ is ast.Starred:
-            spread = evaluate(frame, argument.value)  # type: ignore[attr-defined]
+            spread = evaluate(frame, argument.value)
             if spread.kind == TREE and spread.data.__class__ is list:
                 positional += spread.data
             else:
@@ -91,7 +91,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     made = Call(node, positional, keywords, starred)
     if receiver is not None and callee.kind == UNKNOWN:
         _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
-    if callee_node.__class__ is ast.Attribute and callee_node.attr == "apply_gradients":  # type: ignore[attr-defined]
+    if callee_node.__class__ is ast.Attribute and callee_node.attr == "apply_gradients":
         return Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
     if callee.kind == UNKNOWN and receiver is not None and receiver.kind != UNKNOWN:
         return call_method(frame, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
@@ -138,12 +138,12 @@ def _attribute_callee(frame: Frame, node: ast.Attribute) -> tuple[Value, Value |
     """
     base_node = node.value
     if base_node.__class__ is ast.Name:
-        dotted = f"{base_node.id}.{node.attr}"  # type: ignore[attr-defined]
+        dotted = f"{base_node.id}.{node.attr}"
         stored = frame.names.get(dotted)
         if stored is not None:
             return (frame.run.program.force(stored) if stored.kind == 19 else stored), None
         if frame.watching and node.attr not in _HARMLESS_METHODS:
-            note_read(frame, base_node, base_node.id)  # type: ignore[attr-defined]
+            note_read(frame, base_node, base_node.id)
         watching, frame.watching = frame.watching, False
         base = evaluate(frame, base_node)
         frame.watching = watching

@@ -84,7 +84,7 @@ class Collector:
                 root.device = root.device or item.place
                 if evaluation.function is None:
                     self.device_uses.append(item)
-            elif isinstance(item, Fact) or isinstance(item, Pending):
+            elif isinstance(item, (Fact, *Pending)):
                 self._emit(self._fact(item), root, chain, repeated)
 
     def _enter(
@@ -99,7 +99,8 @@ class Collector:
             return
         place = item.module.place(item.node)
         function = item.evaluation.function
-        step = Step(place, function.qualname if function is not None else "", item.in_loop)
+        name = function.qualname if function is not None else ""
+        step = Step(place, name, item.in_loop, item.sometimes)
         inner_repeated = repeated or (place if item.in_loop else None)
         if function is not None and function.cached:
             inner_repeated = None

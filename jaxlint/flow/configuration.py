@@ -123,9 +123,9 @@ def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
         asked: ast.AST | None = None
         if isinstance(statement, (ast.If, ast.While, ast.IfExp)) and _encloses(statement, node):
             asked = statement.test
-        elif isinstance(statement, ast.Call) and (_encloses(statement, node) or _is_update(statement)):
-            asked = statement
-        elif isinstance(statement, ast.Assign) and _encloses(statement, node):
+        elif (isinstance(statement, ast.Call) and (_encloses(statement, node) or _is_update(statement))) or (
+            isinstance(statement, ast.Assign) and _encloses(statement, node)
+        ):
             asked = statement
         elif isinstance(statement, ast.If) and _ends(statement.body) and statement.lineno < _line(node):
             asked = statement.test

@@ -9,6 +9,7 @@ from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of, is_literal_display, iterated
+from jaxlint.flow.mutation import global_key
 from jaxlint.flow.objects import Closure, Function, Read
 from jaxlint.flow.program import api
 from jaxlint.flow.values import (
@@ -122,8 +123,7 @@ def _outer_name(frame: Frame, node: ast.Name) -> Value:
     if value is None:
         return _BUILTINS.get(node.id, UNKNOWN_VALUE)
     if frame.reads is not None and value.kind in _MUTABLE:
-        key = ("global", frame.module.path, node.id)
-        frame.reads.setdefault(key, Read(frame.module, node, "global"))
+        frame.reads.setdefault(global_key(frame.module, node.id), Read(frame.module, node, "global"))
     return value
 
 
@@ -136,7 +136,7 @@ def constant(frame: Frame, node: ast.Constant) -> Value:
 def attribute_of(frame: Frame, node: ast.Attribute) -> Value:
     base = node.value
     if base.__class__ is ast.Name:
-        dotted = f"{base.id}.{node.attr}"  # type: ignore[attr-defined]
+        dotted = f"{base.id}.{node.attr}"
         value = frame.names.get(dotted)
         if value is not None:
             if frame.watching:
@@ -146,7 +146,7 @@ def attribute_of(frame: Frame, node: ast.Attribute) -> Value:
         if frame.watching:
             note_read(frame, node, dotted)
         if frame.watching and node.attr in traced.STATIC_ATTRIBUTES:
-            return attribute(frame, frame.names.get(base.id, UNKNOWN_VALUE), node)  # type: ignore[attr-defined]
+            return attribute(frame, frame.names.get(base.id, UNKNOWN_VALUE), node)
     return attribute(frame, evaluate(frame, base), node)
 
 
@@ -162,7 +162,7 @@ def sequence(frame: Frame, node: ast.Tuple | ast.List) -> Value:
     starred = False
     for item in node.elts:
         if item.__class__ is ast.Starred:
-            inner = evaluate(frame, item.value)  # type: ignore[attr-defined]
+            inner = evaluate(frame, item.value)
             if inner.kind == TREE and inner.data.__class__ is list:
                 members += inner.data
             else:

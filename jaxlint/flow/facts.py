@@ -72,11 +72,13 @@ class Guard(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call on the way to a fact: the place of the call and the function it enters."""
+    """One call on the way to a fact: the place of the call and the function it enters. `sometimes`: it is made
+    under a test, inside the loop if there is one."""
 
     place: Place
     function: str
     in_loop: bool
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +259,20 @@ class BoundaryUse(Fact):
         given = {(a.parameter, a.index, a.name, a.origin) for a in passed if a.name}
         same = self.boundary.place == other.boundary.place and self.symbol == other.symbol
         return same and all((a.parameter, a.index, a.name, a.origin) in given for a in arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class CachesCleared(Fact):
+    """Compiled code is thrown away: all of it, or that of one boundary (`step.clear_cache()`).
+
+    `loop` is the innermost loop around the call, here. `sometimes`: it stands under a test, inside that loop if
+    there is one.
+    """
+
+    api: str
+    boundary: Boundary | None = None
+    loop: Place | None = None
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,9 +131,10 @@ class Frame:
     """
 
     __slots__ = (
-        "aliases", "answered", "cls", "comprehensions", "defining", "depth", "dotted", "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops", "log", "lookups", "loop", "loops",
-        "module", "names", "nonlocals", "outer", "quiet", "reads", "result", "run", "statement", "targets", "traced_by",
-        "watching", "yielded",
+        "aliases", "answered", "branches", "cls", "comprehensions", "defining", "depth", "dotted",
+        "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops",
+        "log", "lookups", "loop", "loops", "module", "names", "nonlocals", "outer", "quiet", "reads",
+        "result", "run", "statement", "targets", "traced_by", "watching", "yielded",
     )  # fmt: skip
 
     def __init__(
@@ -169,6 +170,7 @@ class Frame:
         self.traced_by: Place | None = None
         self.watching = False
         self.filling = 0  # inside how many tests that something is not there yet
+        self.branches: tuple[ast.AST, ...] = ()  # the tests around here, inside the innermost loop
         self.comprehensions: list[ast.AST] = []  # those being evaluated, but over literal displays
         self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`

@@ -44,7 +44,9 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
         if isinstance(right, ast.Constant) and right.value is None and _is_parameter(frame, test.left):
             is_none = isinstance(test.ops[0], (ast.Is, ast.Eq)) == outcome
             return NONE_BRANCH if is_none else 0
-        return 0
+        return SHAPE_BRANCH if _asks_for_shape(test.left) or _asks_for_shape(right) else 0
+    if isinstance(test, ast.Name):
+        return SHAPE_BRANCH if _is_flag(frame, test.id) else 0
     if isinstance(test, ast.Call):
         callee = test.func
         name = (
@@ -57,6 +59,20 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
         if name in _TYPE_TESTS or "tracer" in name.lower() or "concrete" in name.lower():
             return SHAPE_BRANCH
     return 0
+
+
+def _asks_for_shape(node: ast.expr) -> bool:
+    """`x.ndim`, `x.shape[0]`, `len(x)`."""
+    return any(
+        (isinstance(n, ast.Attribute) and n.attr in STATIC_ATTRIBUTES)
+        or (isinstance(n, ast.Name) and n.id == "len")
+        for n in ast.walk(node)
+    )
+
+
+def _is_flag(frame: Frame, name: str) -> bool:
+    """A module's switch (`_DISABLE_CONTROL_FLOW`): what it turns on may not be meant for a trace."""
+    return name not in frame.names and name.isupper() and name in (frame.module.names or {})
 
 
 def _is_parameter(frame: Frame, node: ast.expr) -> bool:

@@ -15,13 +15,18 @@ _RUN_ONCE = frozenset({"__init__", "__new__", "__post_init__", "setup"})
 
 
 def _note(frame: Frame, node: ast.AST, api: str, reads: str, name: str = "") -> None:
-    function = frame.function
-    if frame.quiet or not hasattr(node, "lineno") or (function is not None and function.name in _RUN_ONCE):
+    if frame.quiet or not hasattr(node, "lineno") or _once_on_purpose(frame):
         return
     if frame.level >= JIT or (frame.level >= VMAP and reads == RANDOM):
         frame.record(
             ImpureCall(frame.place(node), frame.symbol, frame.proof(), api=api, reads=reads, name=name)
         )
+
+
+def _once_on_purpose(frame: Frame) -> bool:
+    """A constructor, or a function whose result is kept: nobody expects a second answer."""
+    functions = (evaluation.function for evaluation in frame.run.stack if evaluation.level)
+    return any(f is not None and (f.cached or f.name in _RUN_ONCE) for f in functions)
 
 
 def library_call(frame: Frame, dotted: str, call: Call) -> None:
@@ -48,7 +53,9 @@ def _seeds(frame: Frame) -> bool:
     """The function sets the seed itself: it draws the same whenever it is traced."""
     function = frame.function
     return function is not None and any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in ("seed", "manual_seed")
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr in ("seed", "manual_seed")
         for n in ast.walk(function.node)
     )
 

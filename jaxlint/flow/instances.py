@@ -19,7 +19,6 @@ from jaxlint.flow.values import (
     SCALAR,
     TRACED_PARAMETER,
     TREE,
-    UNKNOWN,
     UNKNOWN_VALUE,
     Value,
     join,

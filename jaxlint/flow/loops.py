@@ -10,8 +10,8 @@ from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.iteration import iterated
-from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.mutation import LoopEnd, LoopStart
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.statements import target_names
 from jaxlint.flow.values import (
     BOUNDED,
@@ -56,6 +56,7 @@ def while_(frame: Frame, node: ast.While) -> bool:
 
 def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
     frame.loop += 1
+    branches, frame.branches = frame.branches, ()
     base = frame.names
     names = carried_names(frame, node)
     _look_up_fields(frame, names)
@@ -68,6 +69,7 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
     loop = _pass(frame, node, head)
     frame.log.append(LoopEnd())
     frame.loop -= 1
+    frame.branches = branches
     after = join_environments(frame.names, loop.broken) or start
     endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
     if not endless:
@@ -180,7 +182,7 @@ def _stores(node: ast.stmt, names: list[str]) -> None:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             target_names(target, names)
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) or isinstance(node, (ast.For, ast.AsyncFor)):
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
         target_names(node.target, names)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:

@@ -18,8 +18,9 @@ class Function:
     """A def or lambda of the project, once for its node."""
 
     __slots__ = (
-        "annotations", "args", "cached", "cls", "defaults", "index", "is_classmethod", "is_property", "is_static", "keyword_only", "module", "name",
-        "node", "params", "parent", "qualname", "uses", "variadic",
+        "annotations", "args", "cached", "cls", "defaults", "index", "is_classmethod", "is_property",
+        "is_static", "keyword_only", "module", "name", "node", "params", "parent", "qualname", "uses",
+        "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -35,8 +36,8 @@ class Function:
         self.module = module
         self.cls = cls
         self.parent = parent
-        outer = cls.qualname if cls is not None else parent.qualname if parent is not None else ""
-        self.qualname = f"{outer}.{name}" if outer else name
+        outer: str = cls.qualname if cls is not None else parent.qualname if parent is not None else ""
+        self.qualname: str = f"{outer}.{name}" if outer else name
         args = node.args
         self.args = args
         self.params = [a.arg for a in args.posonlyargs] + [a.arg for a in args.args]
@@ -137,8 +138,8 @@ class Closure:
     """
 
     __slots__ = (
-        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "function", "home", "in_axes", "inner_fresh", "loop",
-        "node", "receiver", "scope", "transforms", "via",
+        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "function", "home", "in_axes",
+        "inner_fresh", "loop", "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
 
     def __init__(
@@ -207,8 +208,8 @@ class ClassInfo:
     """A class of the project. `attributes` are class-level values; `fields` the annotated names in order."""
 
     __slots__ = (
-        "annotations", "attributes", "bases", "dataclass", "eq", "family", "fields", "frozen", "generic", "methods", "module", "name",
-        "node", "qualname", "scope", "static_fields", "unresolved",
+        "annotations", "attributes", "bases", "dataclass", "eq", "family", "fields", "frozen", "generic",
+        "methods", "module", "name", "node", "qualname", "scope", "static_fields", "unresolved",
     )  # fmt: skip
 
     def __init__(self, node: ast.ClassDef, module: LoadedModule, qualname: str) -> None:
@@ -361,8 +362,9 @@ class BoundaryState:
     """A jit boundary as the analysis meets it; `flow.boundary` turns it into a fact at the end of a run."""
 
     __slots__ = (
-        "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function", "guarded",
-        "in_class", "literal_loop", "lowered", "module", "node", "reads", "result", "returned", "static", "uses",
+        "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
+        "guarded", "in_class", "literal_loop", "lowered", "module", "node", "reads", "result", "returned",
+        "static", "uses",
     )  # fmt: skip
 
     def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:

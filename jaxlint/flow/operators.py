@@ -34,9 +34,9 @@ from jaxlint.flow.values import (
     PER_ITERATION,
     RAGGED,
     SCALAR,
-    SHAPED,
     SHAPE,
     SHAPE_VALUE,
+    SHAPED,
     TEXT,
     TRACED,
     TRACED_MASK,
@@ -234,8 +234,8 @@ def comparison(frame: Frame, node: ast.Compare) -> Value:
     if TRACED in kinds:
         return TRACED_MASK
     if PARAMETER in kinds:
-        other = right if left.kind == PARAMETER else left
-        proven = other.kind in (CONSTANT, SCALAR, SHAPE, HOST, PARAMETER)
+        partner = right if left.kind == PARAMETER else left
+        proven = partner.kind in (CONSTANT, SCALAR, SHAPE, HOST, PARAMETER)
         return TRACED_MASK if proven else UNKNOWN_VALUE
     if DEVICE in kinds:
         return DEVICE_MASK

@@ -16,7 +16,7 @@ def outside(frame: Frame, home: Evaluation) -> bool:
 
 def where_kept(frame: Frame, node: ast.expr) -> str:
     """How traced code reaches something that outlives its trace: "global", "closure", "attribute", "argument"
-    (a container of the caller's that was there before), or "" when it dies with the trace or nothing is known."""
+    (an object of the caller's that was there before), or "" when it dies with the trace or is not known."""
     if isinstance(node, ast.Name):
         return _named(frame, node.id)
     if isinstance(node, ast.Subscript):
@@ -58,9 +58,9 @@ def _held(frame: Frame, value: Value) -> str:
         return "global"
     scope = frame.outer
     while scope is not None:
-        if scope.home is not None and outside(frame, scope.home):
-            if any(held is value for held in scope.names.values()):
-                return "closure"
+        older = scope.home is not None and outside(frame, scope.home)
+        if older and any(held is value for held in scope.names.values()):
+            return "closure"
         scope = scope.up
     return ""
 
@@ -75,7 +75,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> str:
 
 
 def instance_outlives(frame: Frame, value: Value) -> bool:
-    """Whether an object was there before the trace: not made in it, and no copy that the trace has of its own."""
+    """Whether an object is older than the trace: not made in it, nor its own copy of an argument."""
     thing = value.data
     cls = thing.cls
     if thing.copied or cls.is_pytree_module or cls.family == "haiku" or cls.unresolved:

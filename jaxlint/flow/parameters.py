@@ -98,7 +98,7 @@ class _Uses(ast.NodeVisitor):
             self.note(child, "branch")
         self.generic_visit(node)
 
-    visit_While = visit_IfExp = visit_Assert = visit_If  # type: ignore[assignment]
+    visit_While = visit_IfExp = visit_Assert = visit_If
 
     def visit_Slice(self, node: ast.Slice) -> None:
         for bound in (node.lower, node.upper, node.step):

@@ -72,6 +72,7 @@ class Called(NamedTuple):
     module: LoadedModule
     evaluation: Evaluation
     in_loop: bool
+    sometimes: bool = False  # under a test
 
 
 class Run:
@@ -101,7 +102,7 @@ class Run:
         evaluation = self.evaluation(caller, closure, arguments, level, traced_by)
         if evaluation is None:
             return UNKNOWN_VALUE
-        caller.log.append(Called(node, caller.module, evaluation, caller.loop > 0))
+        caller.log.append(self.entered(node, caller, evaluation))
         if caller.reads is not None and evaluation.reads:
             for key, read in evaluation.reads.items():
                 caller.reads.setdefault(key, read)
@@ -189,7 +190,7 @@ class Run:
 
     def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation) -> Called:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
-        return Called(node, caller.module, evaluation, caller.loop > 0)
+        return Called(node, caller.module, evaluation, caller.loop > 0, bool(caller.branches))
 
     def _parameter(self, function: Function, name: str, unknown: Value) -> Value:
         """An unknown argument of eager code: a number where the default or the annotation says so."""
@@ -241,7 +242,8 @@ def _varied_inside(value: Value, function: Function) -> bool:
     origin, node = value.origin, function.node
     if origin is None or origin.module is not function.module or not hasattr(origin.node, "lineno"):
         return False
-    return node.lineno <= origin.node.lineno <= (node.end_lineno or node.lineno)
+    line: int = origin.node.lineno
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def rehome(value: Value, evaluation: Evaluation, caller: Frame, depth: int = 0) -> Value:

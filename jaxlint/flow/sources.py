@@ -143,7 +143,8 @@ def constructor(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("state")
 def state(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """A training state: a pytree whose optimiser and functions are static leaves."""
-    fields: dict[object, Value] = dict(call.keywords)
+    fields: dict[object, Value] = {}
+    fields.update((name, value) for name, value in call.keywords.items())
     for name, value in zip(("model", "tx"), call.positional, strict=False):
         fields[name] = value
     made = Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))

@@ -130,6 +130,8 @@ def if_(frame: Frame, node: ast.If) -> bool:
         return execute(frame, node.body if known else node.orelse)
     base = frame.names
     before = frame.guard
+    branches = frame.branches
+    frame.branches = (*branches, node)
     frame.names = dict(base)
     frame.guard = before | guard_of(frame, node.test, True)
     if node.body and isinstance(node.body[-1], ast.Return):
@@ -143,11 +145,19 @@ def if_(frame: Frame, node: ast.If) -> bool:
     frame.guard = before | guard_of(frame, node.test, False)
     else_ends = execute(frame, node.orelse)
     frame.guard = before
+    if not skips_rest(frame, node):
+        frame.branches = branches
     if not body_ends and not else_ends:
         frame.names = join_environments(frame.names, after_body) or base
     elif not body_ends:
         frame.names = after_body
     return body_ends and else_ends
+
+
+def skips_rest(frame: Frame, node: ast.If) -> bool:
+    """One side goes on to the next round, or leaves the function: what follows runs only sometimes."""
+    ways_out = ast.Continue if frame.loops else ast.Return
+    return any(isinstance(side[-1], ways_out) for side in (node.body, node.orelse) if side)
 
 
 def is_type_checking(test: ast.expr) -> bool:
@@ -248,9 +258,14 @@ def _try(frame: Frame, node: ast.Try) -> bool:
             frame.names[handler.name] = UNKNOWN_VALUE
         missed = handler.type is not None and "KeyError" in ast.dump(handler.type)
         frame.filling += missed
+        branches = frame.branches
+        frame.branches = (*branches, handler)
         if not execute(frame, handler.body):
             after = join_environments(after, frame.names)
+        frame.branches = branches
         frame.filling -= missed
+    if frame.level and takes_tracer_errors(node.handlers) and after is at_end and not ends:
+        frame.guard |= TRY  # every handler leaves: whoever comes here holds concrete values
     if not node.finalbody:
         frame.names = after if after is not None else base
         return after is None
@@ -290,8 +305,11 @@ def match(frame: Frame, node: ast.Match) -> bool:
             evaluate(frame, case.guard)
         elif isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None:
             exhaustive = True
+        branches = frame.branches
+        frame.branches = (*branches, node)
         if not execute(frame, case.body):
             after = join_environments(after, frame.names)
+        frame.branches = branches
     if not exhaustive:
         after = join_environments(after, dict(base))
     frame.names = after if after is not None else base

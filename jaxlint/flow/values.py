@@ -244,7 +244,7 @@ def parts(value: Value) -> list[Value]:
 def tree(members: list[Value] | dict[Any, Value], origin: Origin | None = None, tags: int = 0) -> Value:
     """A tuple, list or dict display."""
     values = members.values() if members.__class__ is dict else members
-    varies = max([v.varies for v in values], default=0)  # type: ignore[union-attr]
+    varies = max([v.varies for v in values], default=0)
     return Value(TREE, varies, tags, members, None, origin)
 
 

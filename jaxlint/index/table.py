@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
 
 _DEPTH = 4  # how far re-exports and callers are followed
+
+# Names that mean the library or the standard library wherever they are imported, unless the project is that
+# library itself: `pkg/ops/jax.py` is not what `import jax` gives.
+_TAKEN = sys.stdlib_module_names | {
+    "brax", "chex", "diffrax", "distrax", "equinox", "flax", "haiku", "jax", "jaxlib", "jaxtyping", "lineax",
+    "numpy", "numpyro", "optax", "optimistix", "orbax", "penzai", "scipy", "tensorflow", "torch", "tqdm",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -26,11 +34,20 @@ class ModuleEntry:
     def name(self) -> str:
         return self.names[0]
 
+    def base(self, dotted: str) -> str:
+        """The directory that has to be on the path for the module to be importable under a name of its own."""
+        directory = os.path.dirname(self.absolute)
+        for _ in range(dotted.count(".") + self.is_package):
+            directory = os.path.dirname(directory)
+        return directory
+
 
 class ModuleTable:
     """Looks names up across modules. Two files may answer to one name: the nearest to the importer wins."""
 
-    def __init__(self, entries: list[ModuleEntry]) -> None:
+    def __init__(self, entries: list[ModuleEntry], root: str = "") -> None:
+        """`root` is the project's, "" when it has none."""
+        self._bases = {root, os.path.join(root, "src")} if root else set()
         self.entries = {entry.absolute: entry for entry in sorted(entries, key=lambda e: e.absolute)}
         self._by_name: dict[str, list[ModuleEntry]] = {}
         for entry in self.entries.values():
@@ -44,15 +61,24 @@ class ModuleTable:
         candidates = self._by_name.get(dotted)
         if candidates is None:
             return None
-        if len(candidates) == 1:
+        head = dotted.partition(".")[0]
+        if len(candidates) == 1 and head not in _TAKEN:
             return candidates[0]
         key = (dotted, os.path.dirname(near.absolute))
         if key not in self._found:
+            if head in _TAKEN:
+                candidates = [c for c in candidates if self._is_library(c, dotted, head, near)]
             others = [c for c in candidates if c is not near] or candidates
             self._found[key] = max(
-                others, key=lambda c: (_shared(c.absolute, near.absolute), -len(c.absolute))
+                others, key=lambda c: (_shared(c.absolute, near.absolute), -len(c.absolute)), default=None
             )
         return self._found[key]
+
+    def _is_library(self, module: ModuleEntry, dotted: str, head: str, near: ModuleEntry) -> bool:
+        """Whether a module of a library's name is that library's, which the project then is."""
+        base = module.base(dotted)
+        own = near.name.partition(".")[0] == head and near.base(near.name) == base
+        return own or base in self._bases
 
     def definition(self, dotted: str, near: ModuleEntry, depth: int = 0) -> tuple[ModuleEntry, str] | None:
         """(module, name) where `dotted` is really defined, re-exports followed; None outside the project."""

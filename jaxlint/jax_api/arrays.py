@@ -9,8 +9,8 @@ def _words(text: str) -> frozenset[str]:
 
 # jnp functions whose result is static under a trace.
 STATIC_JNP = _words(
-    "shape ndim size dtype issubdtype result_type isscalar iscomplexobj isrealobj promote_types finfo iinfo "
-    "can_cast broadcast_shapes printoptions"
+    "shape ndim size dtype issubdtype result_type isscalar iscomplexobj isrealobj promote_types finfo "
+    "iinfo can_cast broadcast_shapes printoptions"
 )
 
 DTYPES = _words(
@@ -23,12 +23,13 @@ TYPES = _words("ndarray dtype generic integer floating inexact number signedinte
 
 # numpy functions that do not raise on a tracer: static ones, and those that dispatch to a method.
 NUMPY_SILENT = _words(
-    "sum mean max min amax amin argmax argmin prod cumsum cumprod argsort std var all any round around reshape "
-    "transpose squeeze repeat swapaxes moveaxis rollaxis flip fliplr flipud split array_split hsplit vsplit "
-    "shape ndim size result_type iscomplexobj isrealobj isscalar dtype issubdtype can_cast finfo iinfo iterable "
-    "broadcast_shapes rot90 expand_dims ptp compress diagonal trace nonzero choose searchsorted printoptions "
-    "errstate set_printoptions promote_types ix_ common_type min_scalar_type ndindex alltrue sometrue product "
-    "get_printoptions may_share_memory shares_memory seterr vectorize frompyfunc"
+    "sum mean max min amax amin argmax argmin prod cumsum cumprod argsort std var all any round around "
+    "reshape transpose squeeze repeat swapaxes moveaxis rollaxis flip fliplr flipud split array_split "
+    "hsplit vsplit shape ndim size result_type iscomplexobj isrealobj isscalar dtype issubdtype can_cast "
+    "finfo iinfo iterable broadcast_shapes rot90 expand_dims ptp compress diagonal trace nonzero choose "
+    "searchsorted printoptions errstate set_printoptions promote_types ix_ common_type min_scalar_type "
+    "ndindex alltrue sometrue product get_printoptions may_share_memory shares_memory seterr vectorize "
+    "frompyfunc"
 )
 
 # numpy functions that answer False for any tracer, without an error.
@@ -36,27 +37,27 @@ NUMPY_FALSE = _words("array_equal array_equiv")
 
 # Functions that need a concrete value to know their shape, and the keyword that makes it static.
 DATA_SHAPED = _words(
-    "nonzero flatnonzero argwhere unique extract compress setdiff1d intersect1d union1d setxor1d trim_zeros "
-    "unique_values unique_counts unique_inverse unique_all roots"
+    "nonzero flatnonzero argwhere unique extract compress setdiff1d intersect1d union1d setxor1d "
+    "trim_zeros unique_values unique_counts unique_inverse unique_all roots"
 )
 SIZE_KEYWORDS = _words("size length total_repeat_length")
 
 BOOLEAN = _words(
-    "isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less greater_equal less_equal "
-    "equal not_equal isclose isin in1d signbit isneginf isposinf iscomplex isreal"
+    "isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less greater_equal "
+    "less_equal equal not_equal isclose isin in1d signbit isneginf isposinf iscomplex isreal"
 )
 
 GROWING = _words("concatenate append vstack hstack stack column_stack concat row_stack dstack")
 
 REDUCTIONS = _words(
-    "sum mean max min std var prod any all argmax argmin amax amin median nanmean nansum nanmax nanmin logsumexp "
-    "average quantile percentile"
+    "sum mean max min std var prod any all argmax argmin amax amin median nanmean nansum nanmax nanmin "
+    "logsumexp average quantile percentile"
 )
 
 ARRAY_METHODS = _words(
-    "sum mean max min std var prod any all argmax argmin astype reshape ravel flatten transpose squeeze dot "
-    "cumsum cumprod round clip swapaxes repeat conj conjugate copy argsort sort trace diagonal take view ptp "
-    "block_until_ready searchsorted"
+    "sum mean max min std var prod any all argmax argmin astype reshape ravel flatten transpose squeeze "
+    "dot cumsum cumprod round clip swapaxes repeat conj conjugate copy argsort sort trace diagonal take "
+    "view ptp block_until_ready searchsorted"
 )
 
 STATIC_ATTRIBUTES = _words("shape ndim dtype size aval itemsize weak_type sharding nbytes")
