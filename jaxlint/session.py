@@ -71,7 +71,7 @@ class Session:
             self.support.add(path)
             passed[path] = contents[path]
         entries = [entry for path in sorted(passed) if (entry := self._entry(path, passed[path])) is not None]
-        self.table = ModuleTable(entries)
+        self.table = ModuleTable(entries, self.project.root)
 
     def _check_ungated(self, contents: dict[str, bytes], passed: dict[str, bytes]) -> None:
         """A given file that is let go must still be one that could have been read."""

@@ -67,8 +67,8 @@ def build(
 ) -> ModuleRecord:
     """The record of a module.
 
-    `name` is its dotted name (for relative imports). `lines` are needed for code-point columns when the source
-    is not ASCII.
+    `name` is its dotted name (for relative imports). `lines` are needed for code-point columns when the
+    source is not ASCII.
     """
     builder = _Builder(name, is_package, None if ascii_only else lines)
     builder.statements(tree.body)

@@ -35,7 +35,7 @@ class ModuleEntry:
         return self.names[0]
 
     def base(self, dotted: str) -> str:
-        """The directory that has to be on the path for the module to be importable under a name of its own."""
+        """The directory that has to be on the path for one of the module's names to be importable."""
         directory = os.path.dirname(self.absolute)
         for _ in range(dotted.count(".") + self.is_package):
             directory = os.path.dirname(directory)
@@ -138,7 +138,7 @@ class ModuleTable:
                     yield found
 
     def closure(self, entry: ModuleEntry) -> list[ModuleEntry]:
-        """Every module whose source may matter to what `entry` does: its imports, and theirs, itself first."""
+        """Every module whose source may matter to `entry`: its imports, and theirs, itself first."""
         order = {entry.absolute: entry}
         stack = [entry]
         while stack:
