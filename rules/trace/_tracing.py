@@ -26,7 +26,7 @@ Traced: TypeAlias = TracedBranch | NumpyOnTraced | DataDependentShape | TracedSh
 # Under plain grad values are concrete, so Python may look at them.
 VALUELESS = ("vmap", "jit")
 
-_LONGEST = 50  # an expression longer than this is not quoted
+LONGEST = 50  # an expression longer than this is not quoted
 
 
 def proven(fact: Fact) -> bool:
@@ -54,7 +54,7 @@ def quoted(fact: Traced, ctx: Context, taker: cst.CSTNode | None = None) -> str:
         text = _taken(taker, ctx)
     else:
         text = (ctx.text(operand.place) or operand.name or "") if operand is not None else ""
-    return f"the traced `{text}`" if 0 < len(text) <= _LONGEST else "a traced value"
+    return f"the traced `{text}`" if 0 < len(text) <= LONGEST else "a traced value"
 
 
 def _taken(taker: cst.CSTNode, ctx: Context) -> str:
