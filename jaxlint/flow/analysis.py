@@ -12,6 +12,7 @@ from jaxlint.flow import (
     arrays,
     builtin_calls,
     calls,
+    clearing,
     definitions,
     expressions,
     loops,
@@ -34,11 +35,13 @@ from jaxlint.flow.run import Evaluation, Run
 from jaxlint.flow.staleness import stale_reads
 from jaxlint.flow.values import BOUNDARY
 from jaxlint.jax_api.transforms import EAGER
+from jaxlint.project.role import is_main_guard
 
 _REGISTERED = (
     arrays,
     builtin_calls,
     calls,
+    clearing,
     definitions,
     expressions,
     loops,
@@ -191,13 +194,8 @@ def _guarded(place: Place, guard: tuple[int, int] | None) -> bool:
 def _main_guard(tree: ast.Module) -> tuple[int, int] | None:
     """The lines of `if __name__ == "__main__":`."""
     for node in tree.body:
-        if (
-            isinstance(node, ast.If)
-            and isinstance(node.test, ast.Compare)
-            and isinstance(node.test.left, ast.Name)
-        ):
-            if node.test.left.id == "__name__":
-                return node.lineno, node.end_lineno or node.lineno
+        if is_main_guard(node):
+            return node.lineno, node.end_lineno or node.lineno
     return None
 
 

@@ -7,7 +7,6 @@ from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
 from jaxlint.flow.loops import grows_in_loop
-from jaxlint.flow.mutation import Cleared
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import api
@@ -397,12 +396,6 @@ def trace_guard(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             )
         )
     return target
-
-
-@api_call("clear_caches")
-def clear_caches(frame: Frame, dotted: str, last: str, call: Call) -> Value:
-    frame.log.append(Cleared())
-    return UNKNOWN_VALUE
 
 
 @api_call("optimizer")

@@ -60,10 +60,8 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
     base = frame.names
     names = carried_names(frame, node)
     _look_up_fields(frame, names)
-    if frame.quiet == 0:
-        start = _rehearse(frame, node, head, base, [n for n in names if n in base])
-    else:
-        start = dict(base)
+    held = [name for name in names if name in base]
+    start = dict(base) if frame.quiet else _rehearse(frame, node, head, base, held)
     frame.names = start
     frame.log.append(LoopStart())
     loop = _pass(frame, node, head)
@@ -172,9 +170,10 @@ def grows_in_loop(frame: Frame, name: str) -> bool:
     """Whether a loop around here, in this function, puts something into the container of that name."""
     for loop in frame.loops:
         for node in ast.walk(loop.node):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in _GROWING_METHODS and dotted_name(node.func.value) == name:
-                    return True
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            if node.func.attr in _GROWING_METHODS and dotted_name(node.func.value) == name:
+                return True
     return False
 
 

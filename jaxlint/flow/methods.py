@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import add_member
 from jaxlint.flow.caching import note_setdefault
+from jaxlint.flow.clearing import note_clearing
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.sources import per_round
@@ -58,6 +59,8 @@ def call_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     for value in call.values():
         if value.kind == BOUNDARY:
             value.data.escapes = True
+    if kind == BOUNDARY and name == "clear_cache":
+        note_clearing(frame, call, "clear_cache", receiver.data)
     if name == "setdefault":
         note_setdefault(frame, call)
     if kind == SHAPE:

@@ -133,8 +133,8 @@ class Scope:
 class Closure:
     """A function object made somewhere.
 
-    `home` and `loop` say where: the evaluation that made it and how many loops were around it there. `transforms` are (level, name) pairs,
-    innermost first. `via` is "partial" or "" . `receiver` is the instance of a bound method.
+    `home` and `loop` say where: the evaluation that made it and how many loops were around it there.
+    `transforms` are (level, name) pairs, innermost first. `via` is "partial" or "" . `receiver` is the instance of a bound method.
     """
 
     __slots__ = (
@@ -407,6 +407,6 @@ class Watch:
 
 
 __all__ = [
-    "BoundaryState", "ClassInfo", "Closure", "Foreign", "Function", "FunctionNode", "Instance", "Origin", "PartialApi", "Read",
-    "Scope", "Watch",
+    "BoundaryState", "ClassInfo", "Closure", "Foreign", "Function", "FunctionNode", "Instance", "Origin",
+    "PartialApi", "Read", "Scope", "Watch",
 ]  # fmt: skip

@@ -230,10 +230,10 @@ class _StackUses:
         if dotted in _TREE_MAPS and len(call.args) == 2 and call.args[1] is node:
             return self._of_tree_map(call)
         head, _, last = dotted.rpartition(".")
-        if head in ("jax.numpy", "numpy") and last in _OWN_REDUCTIONS and call.args[:1] == [node]:
-            if _over_first_axis(call, 1):
-                self.reducer = last
-                return "reduced", [call]
+        reduces = head in ("jax.numpy", "numpy") and last in _OWN_REDUCTIONS and call.args[:1] == [node]
+        if reduces and _over_first_axis(call, 1):
+            self.reducer = last
+            return "reduced", [call]
         return "kept", []
 
     def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
