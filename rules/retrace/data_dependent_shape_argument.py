@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Place, Related
-from jaxlint.flow.facts import BoundaryUse, Guard, Kind, Operand, Tag
+from jaxlint.flow.facts import BoundaryUse, Guard, Kind, Operand, Tag, Varies
 from jaxlint.rule import Confidence, Rule
 
 from . import _wording as wording
-from ._hoist import changed_in, free_names
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -34,14 +33,11 @@ class DataDependentShapeArgument(Rule):
 
     def check(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         said = {
-            _place(o, fact)
-            for use in ctx.facts(BoundaryUse)
-            if use.place < fact.place
-            for o in _data_shaped(use)
+            _place(o) for use in ctx.facts(BoundaryUse) if use.place < fact.place for o in _data_shaped(use)
         }
         for operand in _data_shaped(fact):
-            place = _place(operand, fact)
-            if place in said or not _made_again(fact, operand, node, ctx):
+            place = _place(operand)
+            if place in said:
                 continue
             said.add(place)
             made = ctx.text(place) or operand.name or "The argument"
@@ -63,32 +59,19 @@ class DataDependentShapeArgument(Rule):
 
 
 def _data_shaped(fact: BoundaryUse) -> list[Operand]:
-    """The traced leaves of data-dependent shape."""
+    """The traced leaves whose shape depends on data that is new for each call."""
     traced = [argument for argument in fact.arguments if not fact.is_static(argument)]
     leaves = [leaf for argument in traced for leaf in argument.walk() if not leaf.leaves]
-    return [leaf for leaf in leaves if Tag.DATA_SHAPE in leaf.tags and leaf.kind not in _NUMBERS]
+    return [
+        leaf
+        for leaf in leaves
+        if Tag.DATA_SHAPE in leaf.tags and leaf.kind not in _NUMBERS and leaf.varies is Varies.PER_ITERATION
+    ]
 
 
-def _place(operand: Operand, fact: BoundaryUse) -> Place:
-    """Where the value was made, if in this file."""
-    origin = operand.origin
-    return origin if origin is not None and origin.path == fact.place.path else operand.place
-
-
-def _made_again(fact: BoundaryUse, operand: Operand, node: cst.CSTNode | None, ctx: Context) -> bool:
-    """Whether another array is made for the next call: in the loop, or in the function that runs again."""
-    import libcst as cst
-
-    origin = _place(operand, fact)
-    loops = [place for place in (fact.loop, fact.proof.repeated) if place is not None]
-    if any(loop.contains(origin) for loop in loops):
-        return True
-    scopes = [ctx.node(loop) for loop in loops]
-    if node is not None and fact.proof.repeated is not None and fact.proof.repeated != fact.loop:
-        scopes.append(next((p for p in ctx.parents(node) if isinstance(p, cst.FunctionDef)), None))
-    passed = free_names(ctx.text(operand.place)) or set()
-    changed = (changed_in(scope, ctx) for scope in scopes if isinstance(scope, cst.BaseCompoundStatement))
-    return any(passed & names.keys() for names in changed if names)
+def _place(operand: Operand) -> Place:
+    """Where the value was made."""
+    return operand.origin if operand.origin is not None else operand.place
 
 
 def _fix(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
