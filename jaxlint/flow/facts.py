@@ -142,6 +142,11 @@ class Operand:
             yield from leaf.walk()
 
     @property
+    def shape_varies(self) -> bool:
+        """An array, or a container of arrays, that has not the same shape each time."""
+        return bool(self.tags & (Tag.DATA_SHAPE | Tag.GROWN | Tag.RAGGED))
+
+    @property
     def varying_scalar(self) -> bool:
         """A Python number or string that takes an open set of values, a new one each iteration."""
         python = self.kind in (Kind.SCALAR, Kind.SHAPE) or Tag.TEXT in self.tags
@@ -259,6 +264,20 @@ class BoundaryUse(Fact):
         given = {(a.parameter, a.index, a.name, a.origin) for a in passed if a.name}
         same = self.boundary.place == other.boundary.place and self.symbol == other.symbol
         return same and all((a.parameter, a.index, a.name, a.origin) in given for a in arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class CachesCleared(Fact):
+    """Compiled code is thrown away: all of it, or that of one boundary (`step.clear_cache()`).
+
+    `loop` is the innermost loop around the call, here. `sometimes`: it stands under a test, inside that loop if
+    there is one.
+    """
+
+    api: str
+    boundary: Boundary | None = None
+    loop: Place | None = None
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
