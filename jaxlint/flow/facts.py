@@ -281,20 +281,6 @@ class CachesCleared(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class CachesCleared(Fact):
-    """Compiled code is thrown away: all of it, or that of one boundary (`step.clear_cache()`).
-
-    `loop` is the innermost loop around the call, here. `sometimes`: it stands under a test, inside that loop if
-    there is one.
-    """
-
-    api: str
-    boundary: Boundary | None = None
-    loop: Place | None = None
-    sometimes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class GuardOrder(Fact):
     """`assert_max_traces` wraps a boundary. `inner` is the boundary's own call or decorator."""
 

@@ -171,7 +171,6 @@ class Frame:
         self.watching = False
         self.filling = 0  # inside how many tests that something is not there yet
         self.branches: tuple[ast.AST, ...] = ()  # the tests around here, inside the innermost loop
-        self.branches: tuple[ast.AST, ...] = ()  # the tests around here, inside the innermost loop
         self.comprehensions: list[ast.AST] = []  # those being evaluated, but over literal displays
         self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`

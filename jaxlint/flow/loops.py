@@ -68,7 +68,6 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
     frame.log.append(LoopEnd())
     frame.loop -= 1
     frame.branches = branches
-    frame.branches = branches
     after = join_environments(frame.names, loop.broken) or start
     endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
     if not endless:

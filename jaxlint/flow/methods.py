@@ -6,7 +6,6 @@ from jaxlint.flow import traced
 from jaxlint.flow.assignment import add_member
 from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.clearing import note_clearing
-from jaxlint.flow.clearing import note_clearing
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.sources import per_round

@@ -160,12 +160,6 @@ def skips_rest(frame: Frame, node: ast.If) -> bool:
     return any(isinstance(side[-1], ways_out) for side in (node.body, node.orelse) if side)
 
 
-def skips_rest(frame: Frame, node: ast.If) -> bool:
-    """One side goes on to the next round, or leaves the function: what follows runs only sometimes."""
-    ways_out = ast.Continue if frame.loops else ast.Return
-    return any(isinstance(side[-1], ways_out) for side in (node.body, node.orelse) if side)
-
-
 def is_type_checking(test: ast.expr) -> bool:
     """`if TYPE_CHECKING:`: never runs."""
     name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
@@ -313,11 +307,8 @@ def match(frame: Frame, node: ast.Match) -> bool:
             exhaustive = True
         branches = frame.branches
         frame.branches = (*branches, node)
-        branches = frame.branches
-        frame.branches = (*branches, node)
         if not execute(frame, case.body):
             after = join_environments(after, frame.names)
-        frame.branches = branches
         frame.branches = branches
     if not exhaustive:
         after = join_environments(after, dict(base))
