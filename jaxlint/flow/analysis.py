@@ -105,6 +105,7 @@ class Analysis:
         for evaluation in evaluations:
             found += stale_reads(evaluation)
         found += self._caches_elsewhere(run, module)
+        found += cached_tracers(run, evaluations)
         found += self._instantiations(module)
         found = self._with_role(module, role, found, collector)
         return sorted(unique(found), key=lambda fact: (fact.place, type(fact).__name__))

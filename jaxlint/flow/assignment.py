@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import traced
+from jaxlint.flow import effects, traced
 from jaxlint.flow.caching import note_fill
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
@@ -61,6 +61,8 @@ def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | 
     if isinstance(source, ast.Name):
         frame.aliases[name] = source.id
     names[name] = value
+    if frame.level and (name in frame.globals or name in frame.nonlocals):
+        effects.name_stored(frame, target, value)
     if name in frame.globals:
         module_names = frame.module.names
         if module_names is not None:
@@ -118,6 +120,8 @@ def _unpack_starred(frame: Frame, target: ast.Tuple | ast.List, members: list[Va
 
 def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
     owner = evaluate(frame, target.value)
+    if frame.level:
+        effects.attribute_stored(frame, target, owner, value)
     if value.kind == BOUNDARY:
         value.data.escapes = True
     dotted = dotted_name(target)
@@ -182,9 +186,12 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         from jaxlint.flow.configuration import environment_set
 
         environment_set(frame, target, index.data, value)
+    name = dotted_name(target.value)
+    if frame.level:
+        filling = bool(frame.filling) or (name is not None and _returns_hit(frame, name))
+        effects.item_stored(frame, target, owner, value, filling)
     if owner.kind == TREE:
         _update_container(owner, index, value)
-    name = dotted_name(target.value)
     if name is not None:
         key = container_key(frame, target.value)
         frame.log.append(Mutated(key, frame.module, target))

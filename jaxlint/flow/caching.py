@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import CacheStore, Parameter
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.keys import Key, is_executable
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.values import (
@@ -39,7 +40,7 @@ _DATA_WORDS = frozenset({"shape", "tobytes", "hexdigest", "digest", "id", "hash"
 class PendingFill:
     """A dict filled on a miss; whether anything is ever evicted is looked up at the end."""
 
-    __slots__ = ("container", "frame", "index", "index_node", "node", "proof", "value")
+    __slots__ = ("container", "frame", "index", "index_node", "node", "proof", "source", "value")
 
     def __init__(
         self,
@@ -56,10 +57,13 @@ class PendingFill:
         self.index_node = index_node
         self.index = index
         self.value = value
+        statement = frame.statement
+        self.source = node.args[1] if isinstance(node, ast.Call) else getattr(statement, "value", None)
         self.proof = frame.proof()
 
     def fact(self) -> CacheStore:
         frame, name = self.frame, dotted_name(self.container) or ""
+        scope = frame.function.node if frame.function is not None else frame.module.tree
         evicts = _evicts(frame.module.tree, name)
         return CacheStore(
             frame.place(self.node),
@@ -75,6 +79,8 @@ class PendingFill:
             value_is_array=_is_array(self.value),
             value_is_boundary=self.value.kind == BOUNDARY or _is_compiled(self.value),
             evicts=evicts,
+            key_made_of=frozenset(Key(frame.module, scope, self.index_node).words),
+            executable=self.value.kind == BOUNDARY or is_executable(frame.module, scope, self.source),
         )
 
 
@@ -222,6 +228,7 @@ def decorated_fact(
         value_is_boundary=result is not None and (result.kind == BOUNDARY or _is_compiled(result)),
         instance_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
         varying_calls=tuple(dict.fromkeys(calls))[:6],
+        executable=result is not None and result.kind == BOUNDARY,
     )
 
 
@@ -233,6 +240,7 @@ def call_form(frame: Frame, last: str, call: Call) -> Value:
 
         function: Function = target.data.function
         function.cached = last
+        function.cached_at = frame.place(call.node)
         if not frame.quiet:
             frame.log.append(PendingCache(frame, call.node, function, last, last == "lru_cache"))
     return target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import impure, traced
+from jaxlint.flow import effects, impure, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
@@ -44,6 +44,7 @@ from jaxlint.flow.values import (
 )
 from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.categories import category
+from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.impure import FILE_METHODS
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT
 
@@ -124,11 +125,20 @@ def _note_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call:
     base = node.func.value  # type: ignore[attr-defined]  # only called for attributes
     if name in _MUTATING and receiver.kind in (TREE, UNKNOWN, HOST) and dotted_name(base) is not None:
         frame.log.append(Mutated(container_key(frame, base), frame.module, node))
-    if name in FILE_METHODS and frame.level:
-        impure.file_method(frame, node, name)
+    if frame.level:
+        _note_traced_method(frame, node, receiver, name, call)
     if name == "reshape" and receiver.kind == UNKNOWN and frame.level >= JIT:
         for position, value in enumerate(call.positional):
             traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
+
+
+def _note_traced_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call: Call) -> None:
+    if name in effects.PUTTING:
+        effects.put(frame, node, receiver, name, call)
+    elif name in FILE_METHODS:
+        impure.file_method(frame, node, name)
+    elif receiver.kind == UNKNOWN:
+        effects.logged(frame, node, name, call)
 
 
 def _attribute_callee(frame: Frame, node: ast.Attribute) -> tuple[Value, Value | None]:
@@ -161,6 +171,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     if kind == API:
         if frame.level:
             impure.library_call(frame, callee.data, call)
+            if is_printing(callee.data):
+                effects.printed(frame, callee.data, call)
         if callee.data.startswith(_GENERATORS):
             return draw(frame, callee.data.rpartition(".")[2], call)
         return call_api(frame, callee.data, call)

@@ -146,6 +146,7 @@ def _builtin_decorator(last: str, value: Value, function: Function) -> Value:
 
 def _cached(frame: Frame, node: ast.expr, function: Function, last: str, bounded: bool) -> None:
     function.cached = last
+    function.cached_at = frame.place(node)
     if last == "cached_property":
         function.is_property = True
     if not frame.quiet:

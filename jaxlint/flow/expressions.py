@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     HOST,
     INSTANCE,
     LAZY,
+    PER_CALL,
     PER_ITERATION,
     SCALAR,
     TEXT,
@@ -240,6 +241,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     literal = is_literal_display(node.generators[0].iter)
     deeper = 0
     filtered = False
+    inherited: Value | None = None  # what already has a length that depends on data
     for generator in node.generators:
         iterable = evaluate(frame, generator.iter)
         traced.iterate(frame, generator.iter, iterable)
@@ -250,7 +252,8 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         for test in generator.ifs:
             traced.truth(frame, test, evaluate(frame, test), "if")
             filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
-        filtered |= bool(iterable.tags & DATA_SHAPE)
+        if iterable.tags & DATA_SHAPE:
+            inherited = iterable
     frame.literal_loops += literal
     if not literal:
         frame.comprehensions.append(node)
@@ -268,8 +271,13 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     escape_all([value])
     word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
     result = collection(value, Origin(frame.module, node, word))
-    if filtered and not literal and not isinstance(node, ast.DictComp):
+    if inherited is not None:
         result.tags |= DATA_SHAPE
+        result.varies = inherited.varies
+        result.origin = inherited.origin
+    elif filtered and not literal and not isinstance(node, ast.DictComp):
+        result.tags |= DATA_SHAPE
+        result.varies = PER_ITERATION if frame.loop else PER_CALL
     if exact and value.kind in (DEVICE, HOST, TRACED):
         result.size = value.size
     return result

@@ -372,6 +372,37 @@ class ImpureCall(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class SideEffect(Fact):
+    """Traced code reaches out of its trace.
+
+    `how`: "append" (a method puts a tracer into a container that outlives the trace), "item", "attribute",
+    "rebind" (of a global or nonlocal name), "lost" (a change of the trace's own copy of an argument, which
+    nobody gets), "count" (a Python number is changed) or "print". `kept` says what holds it: "global",
+    "closure", "attribute", "argument". `target` is the dotted name that is written, `api` the call.
+    """
+
+    how: str
+    target: str
+    kept: str
+    operand: Operand
+    api: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedTracer(Fact):
+    """A cache is filled with a tracer. `place` is the decorator, or the store.
+
+    `how`: "lru_cache", "cache", "cached_property" or, filled on a miss, "dict", "attribute" or "variable".
+    `calls` are the places in traced code that ask it.
+    """
+
+    how: str
+    function: str
+    name: str = ""
+    calls: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StaleRead(Fact):
     """Traced code read an outer name, and the program changed it afterwards.
 
@@ -431,6 +462,7 @@ class CacheStore(Fact):
 
     `how`: "lru_cache", "cache", "cached_property" (decorators) or "dict" (a fill on a miss). `key` describes
     what varies in the key; `key_open` is whether the set of keys is unbounded; None when unknown.
+    `key_made_of` says what went into the key: "shape", "id", "content", "bucket" (few values by construction).
     """
 
     how: str
@@ -446,6 +478,8 @@ class CacheStore(Fact):
     instance_holds_arrays: bool = False
     evicts: bool = False
     varying_calls: tuple[Place, ...] = ()  # calls whose arguments vary per iteration or come from data
+    key_made_of: frozenset[str] = frozenset()
+    executable: bool = False  # what is kept is a jitted or a compiled function
 
 
 # ---------------------------------------------------------------- configuration and import

@@ -18,7 +18,7 @@ class Function:
     """A def or lambda of the project, once for its node."""
 
     __slots__ = (
-        "annotations", "args", "cached", "cls", "defaults", "index", "is_classmethod", "is_property",
+        "annotations", "args", "cached", "cached_at", "cls", "defaults", "index", "is_classmethod", "is_property",
         "is_static", "keyword_only", "module", "name", "node", "params", "parent", "qualname", "uses",
         "variadic",
     )  # fmt: skip
@@ -56,6 +56,7 @@ class Function:
             if a.annotation is not None
         }
         self.cached: str = ""  # "lru_cache", "cache": a decorator keeps its results
+        self.cached_at: Place | None = None  # that decorator
         self.is_property = False
         self.is_classmethod = False
         self.is_static = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import traced
+from jaxlint.flow import effects, traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.guards import TRY, guard_of, takes_tracer_errors
@@ -83,7 +83,10 @@ def annotated(frame: Frame, node: ast.AnnAssign) -> None:
 def augmented(frame: Frame, node: ast.AugAssign) -> None:
     frame.statement = node
     before = evaluate(frame, node.target)
-    value = combine(frame, before, evaluate(frame, node.value), node.op, node)
+    by = evaluate(frame, node.value)
+    value = combine(frame, before, by, node.op, node)
+    if frame.level:
+        effects.counted(frame, node, before, by)
     if value.varies and value.origin is not None and value.origin.word == "accumulator":
         value = value.but(origin=value.origin._replace(node=node))
     assign(frame, node.target, value)

@@ -78,6 +78,7 @@ ZERO_DIM = int(Tag.ZERO_DIM)
 CARRIED = 1 << 16
 MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
+LOW = 1 << 19  # floats of 16 bits or fewer
 
 CONSTANT_VARIES = int(Varies.CONSTANT)
 PER_CALL = int(Varies.PER_CALL)
@@ -89,7 +90,7 @@ TRACERS = frozenset((TRACED, PARAMETER))
 NUMBERS = frozenset((CONSTANT, SCALAR))
 
 _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK  # survive a join if either side has them
-_MUST = BOOLEAN_MASK | BOUNDED | TEXT  # only if both have them
+_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW  # only if both have them
 
 
 class Origin(NamedTuple):

@@ -1,0 +1,43 @@
+"""What the names of a function were bound to, by its syntax: for rare constructs, looked at when a run is over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or module in source order, what is nested in it left out."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from own_nodes(child)
+
+
+class Bindings:
+    """The expressions that one function, or a module's top level, binds to its names."""
+
+    def __init__(self, scope: ast.AST) -> None:
+        self._bound: dict[str, list[ast.expr]] = {}
+        for node in own_nodes(scope):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    self._bind(target, node.value)
+            elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+                self._bind(node.target, node.value)
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                self._bind(node.target, node.iter)
+
+    def _bind(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self._bound.setdefault(target.id, []).append(value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            matched = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
+            for position, item in enumerate(target.elts):
+                self._bind(item, value.elts[position] if matched else value)  # type: ignore[attr-defined]
+
+    def of(self, name: str) -> list[ast.expr]:
+        """What the name was bound to, in source order; unpacking gives the member of a display, else the whole."""
+        return self._bound.get(name, [])

@@ -1,0 +1,283 @@
+"""Precision: which dtype a call asks for, which values are of low precision, and what solves with them."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.facts import LowPrecisionSolve, TreeUpcast, WideRequest
+from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.objects import Closure
+from jaxlint.flow.operand import operand
+from jaxlint.flow.values import (
+    API,
+    ARRAYS,
+    BOOLEAN_MASK,
+    CONSTANT,
+    DEVICE,
+    FOREIGN,
+    FUNCTION,
+    INSTANCE,
+    LOW,
+    PARTIAL,
+    TRACERS,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    is_number,
+    parts,
+)
+from jaxlint.jax_api.precision import (
+    CASTS,
+    FULL,
+    NARROWED,
+    NOT_FLOAT,
+    SECOND_ORDER,
+    TAKES_SOLVER,
+    TREE_CASTS,
+    dtype_named,
+    solver,
+)
+from jaxlint.jax_api.precision import LOW as LOW_DTYPES
+
+_KEYWORDS = ("dtype", "new_dtype", "preferred_element_type")
+# Categories of library calls whose results have a dtype.
+TYPED = frozenset({"jnp", "lax", "dtype"})
+
+
+def dtype_of(value: Value) -> str:
+    """The name of the dtype that a value is, "" when it is none or not known."""
+    if value.kind == API or (value.kind == CONSTANT and isinstance(value.data, str)):
+        return dtype_named(value.data)
+    return ""
+
+
+def typed(frame: Frame, dotted: str, last: str, call: Call, result: Value) -> Value:
+    """The result of a jnp, lax or dtype call, with what is known of its precision."""
+    asked, node = _asked(dotted, last, call)
+    if asked:
+        if asked in NARROWED:
+            _note_wide(frame, node, dotted, asked)
+        return _low(frame, call.node, result, asked) if asked in LOW_DTYPES else result
+    if any(_is_low(value) for value in call.values()):
+        note_solver(frame, dotted, call)
+        return _kept(last, call.values(), result)
+    return result
+
+
+def _asked(dotted: str, last: str, call: Call) -> tuple[str, ast.AST]:
+    """The dtype that a call asks for, and where it says so."""
+    own = dtype_named(dotted)
+    if own:  # `jnp.float64(x)`
+        return own, call.node
+    for word in _KEYWORDS:
+        value = call.keywords.get(word)
+        if value is not None:
+            return dtype_of(value) or "?", call.argument_node(99, word) or call.node
+    for position, value in enumerate(call.positional):
+        if value.kind == API or (position == 1 and value.kind == CONSTANT and last in CASTS):
+            asked = dtype_of(value)
+            if asked:
+                return asked, call.argument_node(position) or call.node
+    return "", call.node
+
+
+def method(frame: Frame, receiver: Value, name: str, call: Call, result: Value) -> Value:
+    """The result of a method, with what is known of its precision."""
+    if name != "astype":
+        return _kept(name, [receiver, *call.values()], result)
+    given = call.argument(0, "dtype")
+    asked = dtype_of(given) if given is not None else ""
+    if asked in NARROWED and (receiver.kind in TRACERS or receiver.kind == DEVICE):
+        _note_wide(frame, call.argument_node(0, "dtype") or call.node, ".astype", asked)
+    return _low(frame, call.node, result, asked) if asked in LOW_DTYPES else result
+
+
+def _note_wide(frame: Frame, node: ast.AST, api: str, asked: str) -> None:
+    if frame.quiet or not hasattr(node, "lineno") or frame.run.program.table.names_x64:
+        return
+    frame.record(WideRequest(frame.place(node), frame.symbol, frame.proof(), api=api, dtype=asked))
+
+
+# ---------------------------------------------------------------- low precision
+
+
+def _low(frame: Frame, node: ast.AST, value: Value, dtype: str) -> Value:
+    if value.kind not in ARRAYS and value.kind not in (UNKNOWN, TREE):
+        return value
+    return value.but(tags=value.tags | LOW, origin=Origin(frame.module, node, "low precision", dtype))
+
+
+def _is_low(value: Value) -> bool:
+    """All floats of it are of low precision."""
+    if value.tags & LOW:
+        return True
+    if value.kind not in (TREE, INSTANCE):
+        return False
+    members = [member for member in parts(value) if not is_number(member)]
+    return bool(members) and all(member.tags & LOW for member in members)
+
+
+def _source(value: Value) -> Origin | None:
+    """Where a value of low precision was made."""
+    for member in (value, *parts(value)):
+        if member.tags & LOW and member.origin is not None and member.origin.word == "low precision":
+            return member.origin
+    return None
+
+
+def _kept(last: str, arguments: list[Value], result: Value) -> Value:
+    """A function of low-precision arrays, numbers and masks alone gives another one."""
+    if last in NOT_FLOAT or result.kind not in ARRAYS or result.tags & BOOLEAN_MASK:
+        return result
+    origin: Origin | None = None
+    for value in arguments:
+        if _is_low(value):
+            origin = origin or _source(value)
+        elif value.kind in ARRAYS and not value.tags & BOOLEAN_MASK or value.kind in (UNKNOWN, TREE):
+            return result
+    return result.but(tags=result.tags | LOW, origin=origin)
+
+
+def combined(a: Value, b: Value, result: Value) -> Value:
+    """`a op b` where one is of low precision: so is the result if the other is, too, or is a number."""
+    if result.kind not in ARRAYS or result.tags & BOOLEAN_MASK:
+        return result
+    if all(side.tags & LOW or is_number(side) for side in (a, b)):
+        source = a if a.tags & LOW else b
+        return result.but(tags=result.tags | LOW, origin=source.origin)
+    return result
+
+
+# ---------------------------------------------------------------- solvers
+
+
+def note_solver(frame: Frame, dotted: str, call: Call) -> None:
+    """A call that solves, factorises or takes a second-order step, given values of low precision."""
+    name = solver(dotted) or _given_solver(dotted, call)
+    if not name or frame.quiet or not hasattr(call.node, "lineno"):
+        return
+    for position, value in enumerate(call.values()):
+        if not _is_low(value):
+            continue
+        source = _source(value)
+        use = frame.place(call.node)
+        frame.record(
+            LowPrecisionSolve(
+                source.module.place(source.node) if source is not None else use,
+                frame.symbol,
+                frame.proof(),
+                solver=name,
+                use=use,
+                dtype=source.extra if source is not None else "",
+                operand=operand(frame, call.argument_node(position) or call.node, value),
+            )
+        )
+        return
+
+
+def _given_solver(dotted: str, call: Call) -> str:
+    if dotted not in TAKES_SOLVER:
+        return ""
+    for value in call.values():
+        if value.kind == FOREIGN and value.data.api in SECOND_ORDER:
+            return str(value.data.api)
+    return ""
+
+
+# ---------------------------------------------------------------- trees
+
+
+def cast_tree(frame: Frame, dotted: str, call: Call) -> Value:
+    """`optax.tree_utils.tree_cast(tree, dtype)`."""
+    subject, given = call.argument(0, "tree"), call.argument(1, "dtype")
+    asked = dtype_of(given) if given is not None else ""
+    if subject is None:
+        return UNKNOWN_VALUE
+    return _as_cast(frame, call, dotted, asked, subject, call.argument_node(0, "tree"), subject.but(tags=0))
+
+
+def mapped(frame: Frame, dotted: str, call: Call, result: Value) -> Value:
+    """`tree_map(function, tree)`: is it a cast of the whole tree?"""
+    function = call.argument(0, "f")
+    if function is None or len(call.positional) != 2:
+        return result
+    asked = _leaf_dtype(frame, function)
+    if not asked:
+        return result
+    return _as_cast(frame, call, dotted, asked, call.positional[1], call.argument_node(1), result)
+
+
+def _as_cast(
+    frame: Frame, call: Call, dotted: str, asked: str, subject: Value, node: ast.expr | None, result: Value
+) -> Value:
+    if asked in LOW_DTYPES:
+        return _low(frame, call.node, result, asked)
+    if asked in FULL and node is not None and not frame.quiet and hasattr(call.node, "lineno"):
+        frame.record(
+            TreeUpcast(
+                frame.place(call.node),
+                frame.symbol,
+                frame.proof(),
+                api=dotted,
+                dtype=asked,
+                operand=operand(frame, node, subject),
+                low=_is_low(subject),
+                rebinds=node.id in frame.targets if isinstance(node, ast.Name) else False,
+            )
+        )
+    return result
+
+
+def _leaf_dtype(frame: Frame, function: Value) -> str:
+    """The dtype that a function casts its only argument to and does nothing else, "" otherwise."""
+    if function.kind == API:
+        return dtype_named(function.data)
+    if function.kind == PARTIAL and not function.data.args:
+        given = function.data.keywords.get("dtype")
+        last = function.data.api.rpartition(".")[2]
+        return dtype_of(given) if given is not None and last in CASTS else ""
+    if function.kind != FUNCTION:
+        return ""
+    closure: Closure = function.data
+    node = closure.function.node
+    body = node.body if isinstance(node, ast.Lambda) else _only_result(node)
+    parameter = closure.function.params[0] if closure.function.params else ""
+    if isinstance(body, ast.IfExp):
+        body = body.orelse if _names(body.body, parameter) else body.body
+    if not isinstance(body, ast.Call) or closure.function.module is not frame.module:
+        return ""
+    return _cast_dtype(frame, body, parameter)
+
+
+def _only_result(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
+    """What a function returns, if its body is that alone, or that behind one test."""
+    body = node.body[1:] if isinstance(node.body[0], ast.Expr) and len(node.body) > 1 else node.body
+    first = body[0]
+    if isinstance(first, ast.If) and len(first.body) == 1 and len(body) <= 2:
+        first = first.body[0]
+    return first.value if isinstance(first, ast.Return) else None
+
+
+def _cast_dtype(frame: Frame, body: ast.Call, parameter: str) -> str:
+    callee = body.func
+    if not isinstance(callee, ast.Attribute):
+        return ""
+    words = [k.value for k in body.keywords if k.arg == "dtype"]
+    if callee.attr == "astype" and _names(callee.value, parameter):
+        asked = [*body.args[:1], *words]
+    elif callee.attr in CASTS and body.args and _names(body.args[0], parameter):
+        asked = [*body.args[1:2], *words]
+    elif len(body.args) == 1 and _names(body.args[0], parameter):
+        asked = [callee]
+    else:
+        return ""
+    return dtype_of(evaluate(frame, asked[0])) if asked else ""
+
+
+def _names(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+__all__ = ["TREE_CASTS", "TYPED", "cast_tree", "combined", "mapped", "method", "note_solver", "typed"]
