@@ -482,6 +482,47 @@ class CacheStore(Fact):
     executable: bool = False  # what is kept is a jitted or a compiled function
 
 
+# ---------------------------------------------------------------- precision
+
+
+@dataclass(frozen=True, slots=True)
+class WideRequest(Fact):
+    """A 64-bit dtype is asked of jax (place: where it is named) and nothing in view turns on 64-bit mode.
+
+    `api` is the call that takes it (".astype" for the method), `dtype` its plain name ("float64").
+    """
+
+    api: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class LowPrecisionSolve(Fact):
+    """A value of at most 16 bits (place: where it is made so, if known) is solved with at `use`.
+
+    `solver` is the function or the maker of the optimiser, `dtype` the name of the dtype if known.
+    """
+
+    solver: str
+    use: Place
+    dtype: str
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class TreeUpcast(Fact):
+    """A whole tree is cast to float32 or float64, leaf by leaf, and nothing else.
+
+    `low`: it is known to be of low precision. `rebinds`: the result takes the name of the tree.
+    """
+
+    api: str
+    dtype: str
+    operand: Operand
+    low: bool
+    rebinds: bool
+
+
 # ---------------------------------------------------------------- configuration and import
 
 
