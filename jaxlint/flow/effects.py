@@ -15,6 +15,7 @@ from jaxlint.flow.values import (
     INSTANCE,
     MODULE,
     NUMBERS,
+    PARAMETER,
     SHAPE,
     TREE,
     UNKNOWN,
@@ -79,45 +80,51 @@ def put(frame: Frame, node: ast.Call, receiver: Value, name: str, call: Call) ->
 
 def item_stored(frame: Frame, target: ast.Subscript, owner: Value, value: Value, filling: bool) -> None:
     """`container[key] = x`. `filling`: on a miss."""
-    if frame.quiet or not leaks(value):
+    if frame.quiet or owner.kind not in (TREE, PARAMETER):
         return
     name = dotted_name(target.value) or ""
-    if owner.kind != TREE:
+    if _is_name(target.slice) and _lost(frame, target.value, owner):
+        _record(frame, target, "lost", name, "argument", target, value)
         return
-    kept = where_kept(frame, target.value)
+    kept = where_kept(frame, target.value) if owner.kind == TREE and leaks(value) else ""
     if not kept:
-        if _lost(frame, target.value, owner):
-            _record(frame, target, "lost", name, "argument", target, value)
-    elif filling:
+        return
+    if filling:
         _cached(frame, target, "dict", name)
     else:
         _record(frame, target, "item", name, kept, target, value)
 
 
+def _is_name(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
 def attribute_stored(frame: Frame, target: ast.Attribute, owner: Value, value: Value) -> None:
     """`object.name = x`."""
-    if frame.quiet or not leaks(value):
+    if frame.quiet:
         return
     name = dotted_name(target) or target.attr
-    if owner.kind == INSTANCE:
-        if instance_outlives(frame, owner):
-            kept = "attribute"
-        else:
-            if owner.data.cls.family == "pytree" and _lost(frame, target.value, owner):
-                _record(frame, target, "lost", name, "argument", target, value)
-            return
-    elif owner.kind in (MODULE, CLASS):
-        kept = "attribute"
-    elif owner.kind == UNKNOWN and target.attr not in _WRITABLE:
-        kept = where_kept(frame, target.value)
-    else:
+    if owner.kind == INSTANCE and owner.data.cls.family == "pytree" and _lost(frame, target.value, owner):
+        _record(frame, target, "lost", name, "argument", target, value)
         return
+    kept = _owner_kept(frame, target, owner) if leaks(value) else ""
     if not kept:
         return
     if frame.filling:
         _cached(frame, target, "attribute", name)
     else:
         _record(frame, target, "attribute", name, kept, target, value)
+
+
+def _owner_kept(frame: Frame, target: ast.Attribute, owner: Value) -> str:
+    """How traced code reaches the object whose attribute it sets, where that outlives the trace."""
+    if owner.kind == INSTANCE:
+        return "attribute" if instance_outlives(frame, owner) else ""
+    if owner.kind in (MODULE, CLASS):
+        return "attribute"
+    if owner.kind == UNKNOWN and target.attr not in _WRITABLE:
+        return where_kept(frame, target.value)
+    return ""
 
 
 def name_stored(frame: Frame, target: ast.Name, value: Value) -> None:
