@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import effects, impure, traced
+from jaxlint.flow import dtypes, effects, impure, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
@@ -26,6 +26,7 @@ from jaxlint.flow.values import (
     FUNCTION,
     HOST,
     INSTANCE,
+    LOW,
     PARAMETER,
     PARTIAL,
     PER_CALL_UNKNOWN,
@@ -92,10 +93,18 @@ def call(frame: Frame, node: ast.Call) -> Value:
     made = Call(node, positional, keywords, starred)
     if receiver is not None and callee.kind == UNKNOWN:
         _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
-    if callee_node.__class__ is ast.Attribute and callee_node.attr == "apply_gradients":
-        return Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
-    if callee.kind == UNKNOWN and receiver is not None and receiver.kind != UNKNOWN:
-        return call_method(frame, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
+    if isinstance(callee_node, ast.Attribute) and callee_node.attr == "apply_gradients":
+        state = evaluate(frame, callee_node.value)
+        kept = state.kind in (FOREIGN, INSTANCE)
+        return state.but(tags=state.tags | UPDATED) if kept else Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
+    if callee.kind == UNKNOWN and receiver is not None:
+        name: str = callee_node.attr  # type: ignore[attr-defined]
+        if receiver.kind != UNKNOWN:
+            result = call_method(frame, receiver, name, made)
+            typed = name == "astype" or receiver.tags & LOW
+            return dtypes.method(frame, receiver, name, made, result) if typed else result
+        if name == "astype":
+            return dtypes.method(frame, receiver, name, made, UNKNOWN_VALUE)
     if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
         callee.data.form = "immediate"
     return call_value(frame, callee, made)
@@ -224,8 +233,12 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
     kind, last = category(dotted)
     handler = API_CALLS.get(kind)
     if handler is not None:
-        return handler(frame, dotted, last, call)
+        result = handler(frame, dotted, last, call)
+        return dtypes.typed(frame, dotted, last, call, result) if kind in dtypes.TYPED else result
     keep(call)
+    if dotted in dtypes.TREE_CASTS:
+        return dtypes.cast_tree(frame, dotted, call)
+    dtypes.note_solver(frame, dotted, call)
     return UNKNOWN_VALUE
 
 
@@ -355,7 +368,7 @@ def outside(value: Value | None, flavour: str = "jax") -> Value:
         return value
     if kind in (SCALAR, SHAPE) or (kind == CONSTANT and isinstance(value.data, (int, float))):
         return DEVICE_VALUE
-    if kind in (INSTANCE, CONSTANT):
+    if kind in (INSTANCE, CONSTANT, FOREIGN):
         return value
     return UNKNOWN_VALUE
 
