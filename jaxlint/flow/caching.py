@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import CacheStore, Parameter
-from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.keys import Key, is_executable
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, operand
@@ -16,6 +16,7 @@ from jaxlint.flow.values import (
     BOUNDED,
     CONCRETE,
     CONSTANT,
+    FOREIGN,
     FUNCTION,
     HOST,
     INSTANCE,
@@ -81,6 +82,7 @@ class PendingFill:
             evicts=evicts,
             key_made_of=frozenset(Key(frame.module, scope, self.index_node).words),
             executable=self.value.kind == BOUNDARY or is_executable(frame.module, scope, self.source),
+            pins=_pinned([self.index, *parts(self.index)]),
         )
 
 
@@ -116,7 +118,8 @@ def _outlives_call(frame: Frame, container: ast.expr) -> bool:
         held = (frame.module.names or {}).get(container.id)
         return held is not None and not (held.kind in (API, UNKNOWN) and held.tags & WEAK)
     if isinstance(container, ast.Attribute):
-        return dotted_name(container) is not None
+        held = evaluate(frame, container)
+        return dotted_name(container) is not None and not (held.kind == UNKNOWN and held.tags & WEAK)
     return False
 
 
@@ -229,7 +232,20 @@ def decorated_fact(
         instance_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
         varying_calls=tuple(dict.fromkeys(calls))[:6],
         executable=result is not None and result.kind == BOUNDARY,
+        pins=_pinned([v for _, values in run.cached_calls.get(function, ()) for v in values]),
     )
+
+
+def _pinned(keys: list[Value]) -> str:
+    """The class of an object that holds arrays and is hashed by identity, or of a model of a known library."""
+    from jaxlint.flow.instances import holds_arrays
+
+    for value in keys:
+        if value.kind == INSTANCE and value.data.cls.family not in ("equinox", "enum") and holds_arrays(value):
+            return str(value.data.cls.name)
+        if value.kind == FOREIGN and value.data.api.startswith("flax.nnx."):
+            return str(value.data.api.rpartition(".")[2])
+    return ""
 
 
 def call_form(frame: Frame, last: str, call: Call) -> Value:

@@ -79,6 +79,7 @@ class Step:
     function: str
     in_loop: bool
     sometimes: bool = False
+    declared: bool = False  # no call: `vmap(f)` tells how `f` will be traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,11 +450,22 @@ class Scan(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FreshControlBody(Fact):
-    """An eager control-flow call with a body made anew per call. `why` as Boundary.fresh."""
+    """Control flow outside jit that is compiled each time.
+
+    `why`: as Boundary.fresh or "instance" for a body made anew (in `made_in`, for each round of a "loop" or for
+    each "call" of it: `fresh_in`); "always" for a function that makes one itself; the name of a derivative
+    ("grad", "value_and_grad", "vjp"...) of a function that contains control flow: then the place is the call of
+    the derivative and `inside` that of the control flow.
+    `shows_effects`: a loop around it prints or reads values, as only code outside a trace does.
+    """
 
     api: str
     why: str
     loop: Place | None
+    fresh_in: str = ""
+    made_in: str = ""
+    inside: Place | None = None
+    shows_effects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,6 +492,7 @@ class CacheStore(Fact):
     varying_calls: tuple[Place, ...] = ()  # calls whose arguments vary per iteration or come from data
     key_made_of: frozenset[str] = frozenset()
     executable: bool = False  # what is kept is a jitted or a compiled function
+    pins: str = ""  # the class of an object with arrays that is in the keys, and so is never freed
 
 
 # ---------------------------------------------------------------- precision

@@ -32,7 +32,9 @@ class UnboundedCache(Rule):
         if fact.value is not None and fact.value.kind in _SMALL and not fact.instance_holds_arrays:
             return False
         if fact.how == "dict":
-            return fact.key_open is True and fact.value_is_array and not _collects(fact.value)
+            # Keys that are identities are JAX403.
+            keyed = fact.key_open is True and "id" not in fact.key_made_of
+            return keyed and fact.value_is_array and not _collects(fact.value)
         if fact.on_method and (fact.value_is_array or fact.instance_holds_arrays):
             return True
         large = fact.value_is_array or _loads(fact.function)

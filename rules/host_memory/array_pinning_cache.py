@@ -1,0 +1,105 @@
+"""JAX403: a cache keeps alive what was meant to be freed: models in its keys, arrays under closed keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding
+from jaxlint.flow.facts import CacheStore, Kind, Operand, Tag
+from jaxlint.rule import Confidence, Rule, Severity
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_DECORATORS = frozenset({"cache", "lru_cache"})
+
+
+class ArrayPinningCache(Rule):
+    """A cache holds on to models or device arrays."""
+
+    def suspect(self, fact: CacheStore) -> bool:
+        if fact.executable:
+            return False
+        if fact.how in _DECORATORS:
+            if fact.on_method:  # without a bound it is JAX402
+                return fact.bounded and fact.instance_holds_arrays
+            return bool(fact.pins) or (not fact.bounded and not fact.key_open and _holds_arrays(fact))
+        if fact.how == "dict" and "id" in fact.key_made_of:
+            return bool(fact.pins) or fact.value_is_array or _arrays_in(fact.value)
+        if fact.how != "dict" or fact.evicts:
+            return False
+        return bool(fact.pins) or (_closed(fact) and not fact.on_method and _holds_arrays(fact))
+
+    def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if fact.bounded and _holds_one(node):
+            return
+        name = _name(fact, node, ctx)
+        if fact.how == "dict" and "id" in fact.key_made_of:
+            message = (
+                f"{name} keeps arrays under the `id` of an object: the entry outlives the object, and a new one at "
+                "the same address gets the old answer. Keep the value on the object, or use a `WeakKeyDictionary`."
+            )
+        elif fact.on_method:
+            message = (
+                f"The cache of {name} has `self` in its keys: an instance and its arrays stay until its entries "
+                "are pushed out. Keep the value on the instance instead."
+            )
+        elif fact.pins:
+            message = (
+                f"{name} has `{fact.pins}` objects in its keys: they and their arrays stay as long as the "
+                "entry. Keep the value on the object, or key by what tells it apart."
+            )
+        else:
+            message = (
+                f"{name} keeps device arrays for the life of the process. Keep NumPy arrays there, or hold the "
+                "arrays where they are used."
+            )
+        pins = fact.on_method or bool(fact.pins) or "id" in fact.key_made_of
+        yield self.finding(
+            fact,
+            message,
+            severity=None if pins else Severity.INFO,
+            confidence=Confidence.HIGH if pins else Confidence.LOW,
+        )
+
+
+def _closed(fact: CacheStore) -> bool:
+    """The keys are few: names and configurations. One fixed key is a lazy constant."""
+    return fact.key_open is not True and not (fact.key is not None and fact.key.kind is Kind.CONSTANT)
+
+
+def _holds_arrays(fact: CacheStore) -> bool:
+    """The entries are device arrays, not proven small. Without parameters a cache is a lazy constant."""
+    if fact.how != "dict" and not fact.parameters:
+        return False
+    value = fact.value
+    return value is not None and Tag.SMALL not in value.tags and _arrays_in(value)
+
+
+def _arrays_in(value: Operand | None) -> bool:
+    return value is not None and any(part.kind is Kind.DEVICE for part in value.walk())
+
+
+def _holds_one(node: cst.CSTNode | None) -> bool:
+    """`lru_cache(maxsize=1)`: the next call lets go of what it holds."""
+    import libcst as cst
+
+    if not isinstance(node, cst.Call) or len(node.args) != 1:
+        return False
+    size = node.args[0].value
+    return isinstance(size, cst.Integer) and size.evaluated_value <= 1
+
+
+def _name(fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> str:
+    import libcst as cst
+
+    if fact.how in _DECORATORS:
+        name = f"`{fact.function.rpartition('.')[2]}`"
+        return name if fact.on_method else f"The cache of {name}"
+    target = node.value if isinstance(node, cst.Subscript) else None
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        target = node.func.value
+    return f"`{ctx.focus.code(target)}`" if target is not None else "This dict"
