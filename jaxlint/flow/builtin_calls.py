@@ -160,7 +160,7 @@ def _range(frame: Frame, first: Value, call: Call) -> Value:
         None,
         Origin(frame.module, call.node, "loop index"),
     )
-    return collection(element, Origin(frame.module, call.node, "range"))
+    return collection(element, Origin(frame.module, call.node, "range", tuple(call.positional)))
 
 
 def _few(call: Call) -> bool:

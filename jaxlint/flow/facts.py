@@ -449,6 +449,22 @@ class Scan(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Unrolled(Fact):
+    """A Python loop in traced code, each round of which does array work: every one is compiled by itself.
+
+    `place` is what it runs over, or its test. `rounds` counts those of the loops in it too; None when they are
+    as many as an axis of an array is long. `bound`: "constant", "default" (of the parameter `name`) or "shape"
+    (of the array `name`). `form`: "for", "while" or "comprehension".
+    """
+
+    loop: Place
+    rounds: int | None
+    bound: str
+    name: str = ""
+    form: str = "for"
+
+
+@dataclass(frozen=True, slots=True)
 class FreshControlBody(Fact):
     """Control flow outside jit that is compiled each time.
 

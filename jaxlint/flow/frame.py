@@ -113,12 +113,15 @@ def api_call(*categories: str) -> Callable[[A], A]:
 
 
 class Loop:
-    """A loop being executed: the environments at its breaks and continues."""
+    """A loop being executed: the environments at its breaks and continues. `inner` are the rounds of the loops
+    in it, see flow.unrolled."""
 
-    __slots__ = ("broken", "continued", "node")
+    __slots__ = ("broken", "continued", "inner", "iterable", "node")
 
-    def __init__(self, node: ast.AST) -> None:
+    def __init__(self, node: ast.AST, iterable: Value | None) -> None:
         self.node = node
+        self.iterable = iterable
+        self.inner = 1
         self.broken: dict[str, Value] | None = None
         self.continued: dict[str, Value] | None = None
 

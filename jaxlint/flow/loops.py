@@ -13,6 +13,7 @@ from jaxlint.flow.iteration import iterated
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.statements import target_names
+from jaxlint.flow.unrolled import note_loop
 from jaxlint.flow.values import (
     BOUNDED,
     CARRIED,
@@ -34,6 +35,7 @@ from jaxlint.flow.values import (
     join,
     join_environments,
 )
+from jaxlint.jax_api.transforms import JIT
 
 LoopNode = ast.For | ast.AsyncFor | ast.While
 
@@ -43,7 +45,11 @@ def for_(frame: Frame, node: ast.For | ast.AsyncFor) -> bool:
     frame.statement = node
     iterable = evaluate(frame, node.iter)
     traced.iterate(frame, node.iter, iterable)
-    return _loop(frame, node, lambda: assign(frame, node.target, iterated(frame, iterable, node.iter, node)))
+
+    def head() -> None:
+        assign(frame, node.target, iterated(frame, iterable, node.iter, node))
+
+    return _loop(frame, node, head, iterable)
 
 
 @statement(ast.While)
@@ -54,19 +60,21 @@ def while_(frame: Frame, node: ast.While) -> bool:
     return _loop(frame, node, head)
 
 
-def _loop(frame: Frame, node: LoopNode, head: Callable[[], None]) -> bool:
+def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Value | None = None) -> bool:
     frame.loop += 1
     branches, frame.branches = frame.branches, ()
     base = frame.names
     names = carried_names(frame, node)
     _look_up_fields(frame, names)
     held = [name for name in names if name in base]
-    start = dict(base) if frame.quiet else _rehearse(frame, node, head, base, held)
+    start = dict(base) if frame.quiet else _rehearse(frame, node, head, iterable, base, held)
     frame.names = start
     frame.log.append(LoopStart())
-    loop = _pass(frame, node, head)
+    loop = _pass(frame, node, head, iterable)
     frame.log.append(LoopEnd())
     frame.loop -= 1
+    if frame.level >= JIT and not frame.quiet:
+        note_loop(frame, loop, base)
     frame.branches = branches
     after = join_environments(frame.names, loop.broken) or start
     endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -92,9 +100,9 @@ def _look_up_fields(frame: Frame, names: list[str]) -> None:
             frame.dotted = True
 
 
-def _pass(frame: Frame, node: LoopNode, head: Callable[[], None]) -> Loop:
+def _pass(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Value | None) -> Loop:
     """One walk through head and body; the environment at the end is what the next iteration starts from."""
-    loop = Loop(node)
+    loop = Loop(node, iterable)
     frame.loops.append(loop)
     head()
     ended = execute(frame, node.body)
@@ -105,7 +113,12 @@ def _pass(frame: Frame, node: LoopNode, head: Callable[[], None]) -> Loop:
 
 
 def _rehearse(
-    frame: Frame, node: LoopNode, head: Callable[[], None], base: dict[str, Value], names: list[str]
+    frame: Frame,
+    node: LoopNode,
+    head: Callable[[], None],
+    iterable: Value | None,
+    base: dict[str, Value],
+    names: list[str],
 ) -> dict[str, Value]:
     """The environment in which the second pass starts."""
     log, frame.log = frame.log, []
@@ -113,7 +126,7 @@ def _rehearse(
     frame.names = dict(base)
     for name in names:
         frame.names[name] = _marked(base[name])
-    _pass(frame, node, head)
+    _pass(frame, node, head, iterable)
     out = frame.names
     frame.quiet -= 1
     frame.log = log
