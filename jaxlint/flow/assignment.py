@@ -9,6 +9,7 @@ from jaxlint.flow.caching import note_fill
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.keeping import note_entry
 from jaxlint.flow.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.values import (
@@ -19,6 +20,7 @@ from jaxlint.flow.values import (
     GROWN,
     HOST,
     INSTANCE,
+    PER_ITERATION,
     SMALL,
     TRACERS,
     TREE,
@@ -197,6 +199,8 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         frame.log.append(Mutated(key, frame.module, target))
         if not frame.quiet and frame.level == EAGER and (frame.filling or _returns_hit(frame, name)):
             note_fill(frame, target, target.value, index, value)
+        elif not frame.quiet and frame.level == EAGER and index.varies >= PER_ITERATION and owner.kind == TREE:
+            note_entry(frame, target, value)
 
 
 def _returns_hit(frame: Frame, name: str) -> bool:

@@ -11,6 +11,7 @@ from jaxlint.flow.boundary import PendingJit, PendingUse
 from jaxlint.flow.caching import PendingFill
 from jaxlint.flow.configuration import DeviceUse
 from jaxlint.flow.definitions import PendingCache
+from jaxlint.flow.eager_control import PendingDerivative
 from jaxlint.flow.facts import (
     BoundaryUse,
     ConfigChange,
@@ -24,11 +25,12 @@ from jaxlint.flow.facts import (
     Varies,
 )
 from jaxlint.flow.objects import Function
+from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.run import DRAWN, Called, Evaluation, Run
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.jax_api.transforms import EAGER
 
-Pending = (PendingJit, PendingUse, PendingFill, PendingCache, PendingScan)
+Pending = (PendingJit, PendingUse, PendingFill, PendingCache, PendingScan, PendingDerivative, PendingFact)
 _CHAIN = 6
 
 
@@ -55,7 +57,7 @@ class Collector:
         self.run = run
         self.facts: list[Fact] = []
         self.device_uses: list[DeviceUse] = []
-        self._made: dict[int, Fact] = {}
+        self._made: dict[int, Fact | None] = {}
         self._keep: list[Any] = []
 
     def collect(self, roots: list[Root]) -> None:
@@ -85,7 +87,9 @@ class Collector:
                 if evaluation.function is None:
                     self.device_uses.append(item)
             elif isinstance(item, (Fact, *Pending)):
-                self._emit(self._fact(item), root, chain, repeated)
+                fact = self._fact(item)
+                if fact is not None:
+                    self._emit(fact, root, chain, repeated)
 
     def _enter(
         self,
@@ -100,23 +104,25 @@ class Collector:
         place = item.module.place(item.node)
         function = item.evaluation.function
         name = function.qualname if function is not None else ""
-        step = Step(place, name, item.in_loop, item.sometimes)
+        step = Step(place, name, item.in_loop, item.sometimes, item.declared)
         inner_repeated = repeated or (place if item.in_loop else None)
         if function is not None and function.cached:
             inner_repeated = None
         self._walk(item.evaluation, root, (*chain, step)[-_CHAIN:], inner_repeated, seen)
 
-    def _fact(self, item: Any) -> Fact:
+    def _fact(self, item: Any) -> Fact | None:
+        """What an entry says; None when a pending one turns out to be nothing."""
         if isinstance(item, Fact):
             return item
-        known = self._made.get(id(item))
-        if known is None:
-            known = self._made[id(item)] = item.fact()
+        if id(item) not in self._made:
+            self._made[id(item)] = item.fact()
             self._keep.append(item)
-        return known
+        return self._made[id(item)]
 
     def _emit(self, fact: Fact, root: Root, chain: tuple[Step, ...], repeated: Place | None) -> None:
-        eager_fact = fact.proof.level == "eager"
+        # Control flow costs below jit, whatever the level.
+        outside = isinstance(fact, FreshControlBody) and fact.proof.level != "jit"
+        eager_fact = outside or fact.proof.level == "eager"
         if eager_fact and root.traced and isinstance(fact, (JitCall, FreshControlBody)):
             return  # the function is also traced, and nothing proves that it runs outside a trace
         proof = replace(fact.proof, eager=root.eager and eager_fact, repeated=repeated, chain=chain)

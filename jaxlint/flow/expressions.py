@@ -10,6 +10,7 @@ from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of, is_literal_display, iterated
 from jaxlint.flow.mutation import global_key
+from jaxlint.flow.keeping import note_collected
 from jaxlint.flow.objects import Closure, Function, Read
 from jaxlint.flow.program import api
 from jaxlint.flow.values import (
@@ -265,6 +266,8 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         value = evaluate(frame, node.value)
     else:
         value = evaluate(frame, node.elt)
+    if not literal and isinstance(node, (ast.ListComp, ast.DictComp)):
+        note_collected(frame, node, value)
     frame.literal_loops -= literal
     if not literal:
         frame.comprehensions.pop()

@@ -485,6 +485,26 @@ class FreshControlBody(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Append(Fact):
+    """A loop, or a function called in one, puts a value that may be an array into a container it keeps.
+
+    `over` is what the loop runs over: "stream" (no end in sight: `while True`, a video, `count()`), "loader",
+    "range" (a known number of rounds), "literal" or "" (unknown). `emptied`: the container loses members too.
+    `sampled`: only in every so many rounds. `host_copy`: of an array on the device that is not proven a number.
+    `decoded`: a frame from a video library.
+    """
+
+    container: str
+    value: Operand
+    loop: Place | None = None
+    over: str = ""
+    emptied: bool = False
+    sampled: bool = False
+    host_copy: bool = False
+    decoded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CacheStore(Fact):
     """A cache that keeps what it is given.
 

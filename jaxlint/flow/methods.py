@@ -8,6 +8,7 @@ from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.clearing import note_clearing
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.keeping import note_append
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.values import (
     ARRAYS,
@@ -63,6 +64,8 @@ def call_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
         note_clearing(frame, call, "clear_cache", receiver.data)
     if name == "setdefault":
         note_setdefault(frame, call)
+    else:
+        note_append(frame, name, call)
     if kind == SHAPE:
         return SHAPE_VALUE
     if kind == SCALAR or (kind == CONSTANT and isinstance(receiver.data, (int, float))):
@@ -134,6 +137,7 @@ def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value
 
     for value in call.values():
         keep_value(value)
+    note_append(frame, name, call)
     if name in ("append", "add", "appendleft") and call.positional:
         add_member(receiver, call.positional[0])
         return NONE

@@ -1,0 +1,251 @@
+"""What a loop puts into a list or dict, round after round: judged when the run is over, since few appends hold arrays."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from jaxlint.flow.bindings import Bindings, own_nodes
+from jaxlint.flow.facts import Append
+from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.values import CONCRETE, DEVICE, TREE, UNKNOWN, Value, is_small, parts
+
+_ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
+_COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
+_DECODERS = re.compile(r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread")
+_STREAMS = re.compile(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
+_LOADERS = re.compile(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
+_EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "flush"})
+_WRAPPERS = frozenset({"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"})
+
+
+class PendingAppend(PendingFact):
+    """A value put into a container that outlives the round."""
+
+    __slots__ = ("container", "copies", "frame", "loop", "node", "proof", "value", "value_node")
+
+    def __init__(
+        self, frame: Frame, node: ast.AST, container: str, value_node: ast.expr, value: Value, loop: Any
+    ) -> None:
+        self.frame = frame
+        self.node = node
+        self.container = container
+        self.value_node = value_node
+        self.value = value
+        self.loop = loop
+        self.copies = _copies_of_device_arrays(frame, value_node, 2)
+        self.proof = frame.proof()
+
+    def fact(self) -> Append:
+        frame = self.frame
+        scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
+        bindings = Bindings(scope)
+        return Append(
+            frame.place(self.node),
+            frame.symbol,
+            self.proof,
+            container=self.container,
+            value=operand(frame, self.value_node, self.value),
+            loop=frame.place(self.loop) if self.loop is not None else None,
+            over=_kind_of_loop(frame, self.loop, bindings),
+            emptied=_is_emptied(frame, self.container, self.loop, scope),
+            sampled=_is_sampled(self.loop, self.node),
+            host_copy=self.copies,
+            decoded=_is_decoded(self.value_node, bindings, 3),
+        )
+
+
+def note_append(frame: Frame, name: str, call: Call) -> None:
+    """`kept.append(value)` and its like, where the value may be an array."""
+    node = call.node
+    if name not in _ADDING or frame.quiet or frame.level or not call.positional or not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Attribute) and len(node.args) == len(call.positional):
+        _note(frame, node, node.func.value, node.args[-1], call.positional[-1])
+
+
+def note_entry(frame: Frame, node: ast.Subscript, value: Value) -> None:
+    """`kept[step] = value`, a new entry each round."""
+    source = getattr(frame.statement, "value", None)
+    if frame.loops and isinstance(source, ast.expr):
+        _note(frame, node, node.value, source, value)
+
+
+def note_collected(frame: Frame, node: ast.ListComp | ast.DictComp, value: Value) -> None:
+    """`[np.asarray(step(x)) for x in stream]`."""
+    if frame.quiet or frame.level or not _may_hold(value):
+        return
+    container = frame.targets[0] if len(frame.targets) == 1 else ""
+    element = node.value if isinstance(node, ast.DictComp) else node.elt
+    frame.log.append(PendingAppend(frame, node, container, element, value, node))
+
+
+def _note(frame: Frame, node: ast.AST, container: ast.expr, value_node: ast.expr, value: Value) -> None:
+    name = dotted_name(container)
+    if name is None or not _may_hold(value):
+        return
+    if frame.loops or "." in name or name not in frame.names or name in frame.globals:
+        loop = _growing_loop(frame, name)
+        if loop is None and frame.loops:
+            return  # made anew in each round
+        frame.log.append(PendingAppend(frame, node, name, value_node, value, loop))
+
+
+def _may_hold(value: Value) -> bool:
+    if value.kind in CONCRETE:
+        return not is_small(value) or value.size != 1
+    if value.kind == TREE:
+        return any(_may_hold(member) for member in parts(value))
+    return value.kind == UNKNOWN
+
+
+def _growing_loop(frame: Frame, name: str) -> ast.AST | None:
+    """The innermost loop that does not begin with an empty container."""
+    for loop in reversed(frame.loops):
+        binds = (n for n in own_nodes(loop.node) if isinstance(n, (ast.Assign, ast.AnnAssign)))
+        targets = [t for n in binds for t in (n.targets if isinstance(n, ast.Assign) else [n.target])]
+        if not any(dotted_name(t) == name for t in targets):
+            return loop.node
+    return None
+
+
+def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
+    """Whether the expression copies an array from the device, which is not proven to be a number."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and part.args and _last_name(part.func) in _COPIES:
+            if _holds_device(_look(frame, part.args[0])):
+                return True
+        elif isinstance(part, ast.Call) and _last_name(part.func) in ("map", "tree_map") and len(part.args) > 1:
+            if _last_name(part.args[0]) in _COPIES and _holds_device(_look(frame, part.args[1])):
+                return True
+        elif isinstance(part, ast.Name) and depth and frame.function is not None:
+            bound = Bindings(frame.function.node).of(part.id)[-1:]
+            if bound and isinstance(bound[0], (ast.Call, ast.Subscript, ast.BinOp)):
+                if _copies_of_device_arrays(frame, bound[0], 0):
+                    return True
+        elif isinstance(part, ast.Name) and depth:
+            bound = Bindings(frame.module.tree).of(part.id)[-1:]
+            if bound and isinstance(bound[0], (ast.Call, ast.Subscript, ast.BinOp)):
+                if _copies_of_device_arrays(frame, bound[0], 0):
+                    return True
+    return False
+
+
+def _look(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression, evaluated without leaving anything."""
+    log, frame.log = frame.log, []
+    frame.quiet += 1
+    try:
+        return evaluate(frame, node)
+    finally:
+        frame.quiet -= 1
+        frame.log = log
+
+
+def _holds_device(value: Value) -> bool:
+    if value.kind == TREE:
+        return any(_holds_device(member) for member in parts(value))
+    return value.kind == DEVICE and value.size != 1
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_decoded(node: ast.expr, bindings: Bindings, depth: int) -> bool:
+    """A frame that a video library decoded, by the names of what the expression comes from."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)) and _DECODERS.search(_last_name(part)):
+            return True
+        if isinstance(part, ast.Name) and depth:
+            if any(_is_decoded(value, bindings, depth - 1) for value in bindings.of(part.id)):
+                return True
+    return False
+
+
+def _kind_of_loop(frame: Frame, loop: Any, bindings: Bindings) -> str:
+    if loop is None:
+        return ""
+    if isinstance(loop, ast.While):
+        return "range" if _counts(loop) else "stream"
+    source = loop.generators[0].iter if isinstance(loop, (ast.ListComp, ast.DictComp)) else loop.iter
+    return _kind_of_source(frame, source, bindings, 3)
+
+
+def _counts(loop: ast.While) -> bool:
+    """`while i < n`, with `i += 1` in the body, or `len(kept) < n`."""
+    if not isinstance(loop.test, ast.Compare):
+        return False
+    tested = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)}
+    stepped = {
+        n.target.id for n in ast.walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+    }
+    return bool(tested & stepped) or "len" in tested
+
+
+def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: int) -> str:
+    if isinstance(source, (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Constant)):
+        return "literal"
+    if isinstance(source, ast.Call):
+        name = _last_name(source.func)
+        if name in _WRAPPERS and source.args:
+            kinds = [_kind_of_source(frame, a, bindings, depth) for a in source.args if not isinstance(a, ast.Constant)]
+            if name == "islice" or "range" in kinds or "literal" in kinds:
+                return "range"
+            return "stream" if "stream" in kinds else kinds[0] if kinds else ""
+        if name in ("range", "trange", "arange", "linspace", "split", "items", "keys", "values", "sorted", "reversed"):
+            return "range"
+        if name in ("count", "cycle"):
+            return "stream"
+    if isinstance(source, ast.Name) and depth:
+        for value in bindings.of(source.id)[-1:]:
+            known = _kind_of_source(frame, value, bindings, depth - 1)
+            if known:
+                return known
+    words = " ".join(_last_name(n) for n in ast.walk(source) if isinstance(n, (ast.Name, ast.Attribute)))
+    if any(_STREAMS.search(word) for word in words.split()):
+        return "stream"
+    return "loader" if any(_LOADERS.search(word) for word in words.split()) else ""
+
+
+def _is_emptied(frame: Frame, container: str, loop: Any, scope: ast.AST) -> bool:
+    """Whether the container loses members again, or a bound on its length is looked at."""
+    last = container.rpartition(".")[2]
+    where: ast.AST = frame.module.tree if "." in container else loop if loop is not None else scope
+    for node in ast.walk(where):
+        if isinstance(node, ast.Call):
+            name = _last_name(node.func)
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            if name in _EMPTYING and owner is not None and _last_name(owner) == last:
+                return True
+        elif isinstance(node, ast.Delete):
+            if any(isinstance(t, ast.Subscript) and _last_name(t.value) == last for t in node.targets):
+                return True
+        elif isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                if isinstance(side, ast.Call) and _last_name(side.func) == "len" and side.args:
+                    if _last_name(side.args[0]) == last:
+                        return True
+    return any(_has_bound(value) for value in Bindings(scope).of(container)) or _attribute_has_bound(where, container)
+
+
+def _attribute_has_bound(where: ast.AST, container: str) -> bool:
+    assigned = (n for n in ast.walk(where) if isinstance(n, ast.Assign)) if "." in container else ()
+    return any(_has_bound(n.value) for n in assigned if dotted_name(n.targets[0]) == container)
+
+
+def _has_bound(value: ast.expr) -> bool:
+    """`deque(maxlen=…)`."""
+    return isinstance(value, ast.Call) and any(k.arg == "maxlen" for k in value.keywords)
+
+
+def _is_sampled(loop: Any, node: ast.AST) -> bool:
+    """Only every so many rounds: under `if step % 100 == 0`."""
+    for test in ast.walk(loop) if loop is not None else ():
+        if isinstance(test, ast.If) and any(child is node for child in ast.walk(test)):
+            if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test.test)):
+                return True
+    return False
