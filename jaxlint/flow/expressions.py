@@ -38,7 +38,7 @@ from jaxlint.flow.values import (
     join,
     tree,
 )
-from jaxlint.flow.unrolled import note_comprehension
+from jaxlint.flow.unrolled import note_unrolled
 from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.transforms import JIT
 
@@ -273,7 +273,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         frame.comprehensions.pop()
     frame.loop -= deeper
     if frame.level >= JIT and not frame.quiet and len(node.generators) == 1:
-        note_comprehension(frame, node, iterable, value)
+        note_unrolled(frame, node, iterable, value)
     frame.names = names
     escape_all([value])
     word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")

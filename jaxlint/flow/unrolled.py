@@ -152,7 +152,7 @@ def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
     _record(frame, at, node, found, total, "while" if isinstance(node, ast.While) else "for")
 
 
-def note_comprehension(
+def note_unrolled(
     frame: Frame,
     node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
     iterable: Value,
