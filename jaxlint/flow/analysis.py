@@ -22,6 +22,7 @@ from jaxlint.flow import (
 )
 from jaxlint.flow import control as _control
 from jaxlint.flow import sources as _sources
+from jaxlint.flow.cached_tracers import cached_tracers
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work

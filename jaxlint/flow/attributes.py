@@ -152,7 +152,7 @@ def of_instance(frame: Frame, value: Value, cls: ClassInfo, node: ast.Attribute)
 
 def _note_self(frame: Frame, owner: Value, node: ast.Attribute, found: Value) -> None:
     """Traced code reads an attribute of an object that is not one of its pytree arguments."""
-    if frame.reads is None or owner.data.cls.is_pytree_module:
+    if frame.reads is None or owner.data.copied or owner.data.cls.is_pytree_module:
         return
     if found.kind in (FUNCTION, CLASS, API, MODULE, BOUNDARY):
         return

@@ -192,7 +192,7 @@ def _trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> Non
         if index == 0 and function.is_method and name in ("self", "cls"):
             receiver = closure.receiver
             if receiver is None and function.cls is not None:
-                receiver = generic_instance(function.cls)
+                receiver = _passed_self(state, generic_instance(function.cls))
             if receiver is not None:
                 arguments[name] = receiver
             continue
@@ -322,14 +322,14 @@ def _traced_arguments(
     bound = set(closure.bound_keywords) | set(function.params[: closure.offset + len(closure.bound)])
     arguments = {name: value for name, value in arguments.items() if name in bound}
     if receiver is not None and function.params and function.is_method:
-        arguments[function.params[0]] = receiver
+        arguments[function.params[0]] = _passed_self(state, receiver)
     elif (
         function.is_method
         and closure.receiver is None
         and function.cls is not None
         and function.params[:1] == ["self"]
     ):
-        arguments["self"] = generic_instance(function.cls)
+        arguments["self"] = _passed_self(state, generic_instance(function.cls))
     for index, name, value, _, _ in names:
         if name is None or (name not in function.index and name not in function.keyword_only):
             continue
@@ -341,6 +341,13 @@ def _traced_arguments(
         else:
             arguments[name] = as_traced(value, state.flavour)
     return arguments
+
+
+def _passed_self(state: BoundaryState, receiver: Value) -> Value:
+    """`self` of a jitted method: a pytree argument, unless it is static."""
+    if receiver.kind != INSTANCE or (state.static is not None and not state.static.isdisjoint((0, "self"))):
+        return receiver
+    return Value(INSTANCE, receiver.varies, receiver.tags, receiver.data.as_argument())
 
 
 def still(value: Value) -> Value:
@@ -361,6 +368,8 @@ def as_traced(value: Value, flavour: str) -> Value:
         return TRACED_MASK if value.tags & BOOLEAN_MASK else TRACED_VALUE
     if kind == INSTANCE and value.data.cls.is_pytree_value:
         return _traced_instance(value, flavour)
+    if kind == INSTANCE and flavour not in ("filter", "nnx"):  # there a plain object is a constant
+        return Value(INSTANCE, value.varies, value.tags, value.data.as_argument())
     if is_number(value) or kind == 3:
         return still(value) if flavour == "filter" else TRACED_VALUE
     if kind == CONSTANT and value.data is None:
@@ -385,6 +394,7 @@ def _traced_instance(value: Value, flavour: str) -> Value:
     old: Instance = value.data
     new = Instance(old.cls, old.home, old.loop, old.node)
     new.identity = old.identity
+    new.copied = True
     for name, field in old.fields.items():
         new.fields[name] = still(field) if name in old.cls.static_fields else as_traced(field, flavour)
     return Value(INSTANCE, 0, value.tags, new)

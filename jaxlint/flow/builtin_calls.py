@@ -33,6 +33,7 @@ from jaxlint.flow.values import (
     TEXT,
     TEXT_VALUE,
     TRACED,
+    TRACED_PARAMETER,
     TRACED_VALUE,
     TRACERS,
     TREE,
@@ -47,6 +48,7 @@ from jaxlint.flow.values import (
     tree,
 )
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
+from jaxlint.jax_api.transforms import JIT
 
 _ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
@@ -404,6 +406,14 @@ def optimizer(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last[:1].isupper() or last in ("incremental_update", "periodic_update", "update_moment"):
         return UNKNOWN_VALUE
     return Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
+
+
+@api_call("optimizer_method")
+def optimizer_method(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`optimizer.init(params)`, `optimizer.update(grads, state)`: trees of tracers in traced code."""
+    if frame.level < JIT:
+        return UNKNOWN_VALUE
+    return TRACED_PARAMETER if last == "init" else tree([TRACED_PARAMETER, TRACED_PARAMETER])
 
 
 @api_call("wraps")

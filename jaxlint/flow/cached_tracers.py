@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from jaxlint.flow.effects import leaks
 from jaxlint.flow.facts import CachedTracer, Fact, Proof
-from jaxlint.flow.objects import Closure, Function
+from jaxlint.flow.objects import Function, Instance
 from jaxlint.flow.run import Called, Evaluation, Run
-from jaxlint.flow.values import INSTANCE, Value
+from jaxlint.flow.values import INSTANCE
 from jaxlint.jax_api.transforms import EAGER, JIT
 
 _CALLS = 4  # places named in a fact
@@ -34,19 +34,21 @@ def cached_tracers(run: Run, roots: Iterable[Evaluation]) -> list[Fact]:
 
 def _keeps_tracer(evaluation: Evaluation) -> bool:
     """The result is made of tracers although no argument is: an argument that is one cannot be a key."""
-    if not leaks(evaluation.result):
+    if evaluation.scope is None or not leaks(evaluation.result):
         return False
-    _, closure, arguments = evaluation.scope  # type: ignore[misc]  # set for every function's evaluation
-    own: Closure = closure
-    values: dict[str, Value] = arguments
-    receiver = own.receiver
-    if receiver is not None and receiver.kind == INSTANCE:
-        cls = receiver.data.cls
-        home = receiver.data.home
-        if cls.is_pytree_module or cls.family == "haiku" or cls.unresolved or (home is not None and home.level):
-            return False  # perhaps the trace's own copy, which goes with it
-    names = [n for n in values if n not in ("self", "cls")]
-    return not any(leaks(values[name]) for name in names)
+    _, closure, arguments = evaluation.scope
+    receiver = closure.receiver
+    if receiver is not None and receiver.kind == INSTANCE and _goes_with_trace(receiver.data):
+        return False
+    return not any(leaks(value) for name, value in arguments.items() if name not in ("self", "cls"))
+
+
+def _goes_with_trace(thing: Instance) -> bool:
+    """An object made in the trace, or perhaps its own copy of an argument."""
+    cls = thing.cls
+    if thing.copied or cls.is_pytree_module or cls.family == "haiku" or cls.unresolved:
+        return True
+    return thing.home is not None and thing.home.level > EAGER
 
 
 def _fact(function: Function, evaluations: list[Evaluation], calls: list[Called]) -> CachedTracer | None:
@@ -102,5 +104,3 @@ def _walk(
             continue
         yield item
         yield from _walk(item.evaluation, made, declared, seen)
-
-

@@ -22,7 +22,7 @@ from jaxlint.flow.values import (
     Value,
     parts,
 )
-from jaxlint.jax_api.effects import PRINTING, shows
+from jaxlint.jax_api.effects import shows
 from jaxlint.jax_api.transforms import VMAP
 
 # Methods that put their arguments into their receiver; those that no other kind of object is likely to have.
@@ -104,7 +104,7 @@ def attribute_stored(frame: Frame, target: ast.Attribute, owner: Value, value: V
     if frame.quiet:
         return
     name = dotted_name(target) or target.attr
-    if owner.kind == INSTANCE and owner.data.cls.family == "pytree" and _lost(frame, target.value, owner):
+    if owner.kind == INSTANCE and owner.data.copied and _lost(frame, target.value, owner):
         _record(frame, target, "lost", name, "argument", target, value)
         return
     kept = _owner_kept(frame, target, owner) if leaks(value) else ""
@@ -240,6 +240,3 @@ def _says_so(call: Call) -> bool:
             if isinstance(part, ast.Constant) and isinstance(part.value, str)
         ]
     return any(word in text.lower() for text in texts for word in _OF_THE_TRACE)
-
-
-__all__ = ["PRINTING", "PUTTING"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jaxlint.flow.values import INSTANCE, TREE, UNKNOWN_VALUE, Origin, Value, join
 
 if TYPE_CHECKING:
+    from jaxlint.finding import Place
     from jaxlint.flow.program import LoadedModule
     from jaxlint.flow.run import Evaluation
 
@@ -302,16 +303,28 @@ class ClassInfo:
 class Instance:
     """An object in view. `fields` holds what was stored on it, joined over all stores."""
 
-    __slots__ = ("cls", "copied", "fields", "home", "identity", "loop", "node")
+    __slots__ = ("cls", "copied", "copy", "fields", "home", "identity", "loop", "node")
 
     def __init__(self, cls: ClassInfo, home: Evaluation | None, loop: int, node: ast.AST) -> None:
         self.identity: object = self  # shared by what is the same object under another home
         self.copied = False  # a pytree argument of traced code: what is stored on it stays in the trace
+        self.copy: Instance | None = None  # the one that traces have as an argument, where that is asked for
         self.cls = cls
         self.fields: dict[str, Value] = {}
         self.home = home
         self.loop = loop
         self.node = node
+
+    def as_argument(self) -> Instance:
+        """What a trace has of it as an argument: the same object to look at, a copy to write to."""
+        if self.copied:
+            return self
+        if self.copy is None:
+            self.copy = Instance(self.cls, self.home, self.loop, self.node)
+            self.copy.identity = self.identity
+            self.copy.fields = self.fields
+            self.copy.copied = True
+        return self.copy
 
     def joined(self, other: Instance) -> Instance:
         """Either of two instances of one class: its plain fields are what both may be. Nested things are not

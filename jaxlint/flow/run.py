@@ -61,7 +61,8 @@ class Evaluation:
         self.reads: dict[Any, Read] = {}
         self.active = False
         self.device: DeviceUse | None = None  # its first device work, see flow.configuration
-        self.scope: object = None  # kept alive: its identity is part of the memo's key
+        # What it was called with; kept alive, the scope's identity is part of the memo's key.
+        self.scope: tuple[Any, Closure, dict[str, Value]] | None = None
         self.traced_by: Place | None = None  # the boundary or control flow whose trace it belongs to
 
 

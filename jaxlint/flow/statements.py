@@ -129,8 +129,12 @@ def if_(frame: Frame, node: ast.If) -> bool:
     if is_type_checking(node.test):
         return execute(frame, node.orelse)
     known = traced.truth(frame, node.test, evaluate(frame, node.test), "if")
+    filling = asks_for_absence(node.test)
     if known is not None:
-        return execute(frame, node.body if known else node.orelse)
+        frame.filling += known and filling
+        ends = execute(frame, node.body if known else node.orelse)
+        frame.filling -= known and filling
+        return ends
     base = frame.names
     before = frame.guard
     branches = frame.branches
@@ -139,7 +143,6 @@ def if_(frame: Frame, node: ast.If) -> bool:
     frame.guard = before | guard_of(frame, node.test, True)
     if node.body and isinstance(node.body[-1], ast.Return):
         _note_answered(frame, node.test)
-    filling = asks_for_absence(node.test)
     frame.filling += filling
     body_ends = execute(frame, node.body)
     frame.filling -= filling

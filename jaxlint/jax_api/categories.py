@@ -117,6 +117,8 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
         return "identifier"
     if dotted.startswith(_LIBRARIES) and last[:1].isupper():
         return "constructor"
+    if head.startswith("optax.") and head.endswith("()") and last in ("init", "update"):
+        return "optimizer_method"
     if head == "optax":
         return "lax" if any(word in last for word in _OPTAX_ARRAYS) else "optimizer"
     return "other"

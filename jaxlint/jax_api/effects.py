@@ -11,7 +11,6 @@ PRINTING = frozenset(
         "sys.stdout.write",
         "sys.stderr.write",
         "tqdm.tqdm.write",
-        "warnings.warn",
         "wandb.log",
         "mlflow.log_metric",
         "mlflow.log_metrics",

@@ -1,0 +1,45 @@
+"""JAX209: a cache is filled while tracing, and hands the tracer to everybody who asks later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding, Related
+from jaxlint.flow.facts import CachedTracer
+from jaxlint.rule import Confidence, Rule
+
+from . import _tracing as tracing
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_DECORATORS = frozenset({"lru_cache", "cache", "cached_property"})
+
+
+class CachedTracerRule(Rule):
+    """A decorator, dict or attribute that outlives the trace keeps a traced value."""
+
+    def suspect(self, fact: CachedTracer) -> bool:
+        return fact.how in _DECORATORS or tracing.proven(fact)
+
+    def check(self, fact: CachedTracer, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if fact.how in _DECORATORS:
+            keeper = f"`{fact.how}` keeps what `{fact.name}` returns"
+            remedy = "Compute it with numpy, or under `jax.ensure_compile_time_eval()`"
+        else:
+            text = ctx.text(fact.place) or fact.name
+            keeper = f"`{text}` is filled" if len(text) <= tracing.LONGEST else "This cache is filled"
+            remedy = "Fill it before the trace, or with numpy arrays"
+        yield self.finding(
+            fact,
+            f"{keeper} while tracing: a tracer, which whoever asks after the trace gets too "
+            f"(UnexpectedTracerError). {remedy}.",
+            confidence=Confidence.HIGH if fact.calls or fact.how not in _DECORATORS else Confidence.MEDIUM,
+            related=[
+                *tracing.why_traced(fact),
+                *(Related(c, "asked here, while tracing") for c in fact.calls),
+            ],
+        )
