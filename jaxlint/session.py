@@ -72,6 +72,7 @@ class Session:
             passed[path] = contents[path]
         entries = [entry for path in sorted(passed) if (entry := self._entry(path, passed[path])) is not None]
         self.table = ModuleTable(entries, self.project.root)
+        self.table.x64_elsewhere = self.project.names_x64
 
     def _check_ungated(self, contents: dict[str, bytes], passed: dict[str, bytes]) -> None:
         """A given file that is let go must still be one that could have been read."""
@@ -97,6 +98,7 @@ class Session:
         module_role = role(tree, self.project.relative(path), self.settings, shebang=text.startswith("#!"))
         entry.record.is_test = module_role.value == "test"
         entry.record.is_application = module_role.value == "application"
+        entry.record.names_x64 = "x64" in text.lower()
         entry.record.loose = "." not in names[0] and not is_package
         return entry
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import traced
+from jaxlint.flow import dtypes, traced
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
@@ -363,6 +363,10 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         result = call_value(frame, function, Call(call.node, leaves, {}, decorator=True))
     if result is None or not trees:
         return UNKNOWN_VALUE
+    return dtypes.mapped(frame, dotted, call, _mapped(trees, result))
+
+
+def _mapped(trees: list[Value], result: Value) -> Value:
     if result.kind in (TRACED, PARAMETER):
         return TRACED_PARAMETER
     if result.kind not in (DEVICE, HOST):

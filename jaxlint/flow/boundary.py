@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     FRESH,
     FUNCTION,
     INSTANCE,
+    LOW,
     NONE,
     PARTIAL,
     SCALAR,
@@ -362,6 +363,8 @@ def still(value: Value) -> Value:
 def as_traced(value: Value, flavour: str) -> Value:
     """An argument inside the trace."""
     kind = value.kind
+    if value.tags & LOW and kind != TREE:
+        return Value(TRACED_VALUE.kind, 0, LOW, None, None, value.origin)
     if kind in _ARRAY_KINDS and kind != 3:
         if kind == TRACED_PARAMETER.kind:
             return value

@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow import dtypes, effects, impure, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
+from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.instances import instantiate
 from jaxlint.flow.methods import call_method
@@ -274,6 +275,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
     if not closure.transforms:
         return result
+    note_derivative(frame, {name for _, name in closure.transforms}, call.node)
     return _through_transforms(frame, closure, result)
 
 

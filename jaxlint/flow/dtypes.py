@@ -135,7 +135,7 @@ def _kept(last: str, arguments: list[Value], result: Value) -> Value:
     for value in arguments:
         if _is_low(value):
             origin = origin or _source(value)
-        elif value.kind in ARRAYS and not value.tags & BOOLEAN_MASK or value.kind in (UNKNOWN, TREE):
+        elif (value.kind in ARRAYS and not value.tags & BOOLEAN_MASK) or value.kind in (UNKNOWN, TREE):
             return result
     return result.but(tags=result.tags | LOW, origin=origin)
 
@@ -148,6 +148,11 @@ def combined(a: Value, b: Value, result: Value) -> Value:
         source = a if a.tags & LOW else b
         return result.but(tags=result.tags | LOW, origin=source.origin)
     return result
+
+
+def member(value: Value) -> Value:
+    """A part of an array or tree of low precision."""
+    return Value(value.kind, 0, LOW, None, None, value.origin, value.size)
 
 
 # ---------------------------------------------------------------- solvers
@@ -280,4 +285,14 @@ def _names(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-__all__ = ["TREE_CASTS", "TYPED", "cast_tree", "combined", "mapped", "method", "note_solver", "typed"]
+__all__ = [
+    "TREE_CASTS",
+    "TYPED",
+    "cast_tree",
+    "combined",
+    "mapped",
+    "member",
+    "method",
+    "note_solver",
+    "typed",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import impure, traced
+from jaxlint.flow import dtypes, impure, traced
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.values import (
@@ -26,6 +26,7 @@ from jaxlint.flow.values import (
     HOST_MASK,
     INDEXER,
     INSTANCE,
+    LOW,
     MODULE,
     MOVED,
     NUMBERS,
@@ -72,6 +73,11 @@ def binary(frame: Frame, node: ast.BinOp) -> Value:
 
 def combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:
     """`a op b`."""
+    result = _combine(frame, a, b, op, node)
+    return dtypes.combined(a, b, result) if (a.tags | b.tags) & LOW else result
+
+
+def _combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:
     ka, kb = a.kind, b.kind
     if ka == TRACED or kb == TRACED:
         return TRACED_MASK if a.tags & b.tags & BOOLEAN_MASK else TRACED_VALUE
@@ -327,6 +333,8 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if kind == HOST and frame.level and traced.contains_tracer([index]):
         traced.numpy_index(frame, node, traced.first_tracer(index), "index")
         return TRACED_VALUE
+    if base.tags & LOW:
+        return dtypes.member(base)
     if kind == PARAMETER:
         return Value(PARAMETER, 0, base.tags & UPDATED)
     if index.tags & DATA_SHAPE and index.kind in ARRAYS:

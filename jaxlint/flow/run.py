@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jaxlint.finding import Place
 from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, PartialApi, Read
-from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.program import LoadedModule, Program, api
 from jaxlint.flow.values import (
+    API,
     BOUNDED,
     FOREIGN,
     FUNCTION,
@@ -32,6 +33,7 @@ from jaxlint.flow.values import (
     Value,
     join,
 )
+from jaxlint.jax_api.precision import dtype_named
 from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ class Called(NamedTuple):
     evaluation: Evaluation
     in_loop: bool
     sometimes: bool = False  # under a test
+    declared: bool = False  # traced as a transform declares, before any call
 
 
 class Run:
@@ -189,9 +192,11 @@ class Run:
             evaluation.active = False
             self.stack.pop()
 
-    def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation) -> Called:
+    def entered(
+        self, node: ast.AST, caller: Frame, evaluation: Evaluation, declared: bool = False
+    ) -> Called:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
-        return Called(node, caller.module, evaluation, caller.loop > 0, bool(caller.branches))
+        return Called(node, caller.module, evaluation, caller.loop > 0, bool(caller.branches), declared)
 
     def _parameter(self, function: Function, name: str, unknown: Value) -> Value:
         """An unknown argument of eager code: a number where the default or the annotation says so."""
@@ -200,6 +205,9 @@ class Run:
             return Value(SCALAR, max(unknown.varies, PER_CALL), 0, None, None, unknown.origin)
         if function.annotations.get(name) in ("int", "float"):
             return Value(SCALAR, max(unknown.varies, PER_CALL), 0, None, None, unknown.origin)
+        if isinstance(default, ast.Attribute):
+            found = default_value(default, function.module)
+            return found if found.kind == API else unknown
         return unknown
 
     def generic(self, frame: Frame, closure: Closure) -> Evaluation | None:
@@ -326,12 +334,12 @@ def bind(
             bound[name] = value
     for name, default in function.defaults.items():
         if name not in bound:
-            bound[name] = default_value(default)
+            bound[name] = default_value(default, function.module)
     return bound
 
 
-def default_value(node: ast.expr) -> Value:
-    """The value of a default: only constants are looked at."""
+def default_value(node: ast.expr, module: LoadedModule | None = None) -> Value:
+    """The value of a default: only constants and dtypes are looked at."""
     if isinstance(node, ast.Constant):
         return Value(1, data=node.value)
     if (
@@ -342,6 +350,11 @@ def default_value(node: ast.expr) -> Value:
         operand = node.operand.value
         if isinstance(operand, (int, float)):
             return Value(1, data=-operand)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and module is not None:
+        owner = (module.names or {}).get(node.value.id)
+        if owner is not None and owner.kind == API:
+            named = api(f"{owner.data}.{node.attr}")
+            return named if dtype_named(named.data) else UNKNOWN_VALUE
     return UNKNOWN_VALUE
 
 

@@ -221,7 +221,7 @@ def is_small(value: Value) -> bool:
 
 def like(value: Value, kind: int | None = None) -> Value:
     """An array of another content, its shape as variable as that of `value`."""
-    tags = value.tags & SHAPED
+    tags = value.tags & (SHAPED | LOW)
     if not tags:
         return Value(value.kind if kind is None else kind, 0, 0, None, None, None, value.size)
     return Value(

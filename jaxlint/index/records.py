@@ -50,6 +50,7 @@ class ModuleRecord:
     is_test: bool = False
     has_main_guard: bool = False
     loose: bool = True  # outside any package
+    names_x64: bool = False  # the text speaks of 64-bit mode
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

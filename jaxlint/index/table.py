@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
 
@@ -55,6 +56,12 @@ class ModuleTable:
                 self._by_name.setdefault(name, []).append(entry)
         self._found: dict[tuple[str, str], ModuleEntry | None] = {}
         self._importers: dict[tuple[str, str], list[tuple[ModuleEntry, str]]] | None = None
+        self.x64_elsewhere: Callable[[], bool] = lambda: False  # in files that are no modules
+
+    @cached_property
+    def names_x64(self) -> bool:
+        """Whether the project speaks of 64-bit mode anywhere: then it may well be on."""
+        return any(entry.record.names_x64 for entry in self.entries.values()) or self.x64_elsewhere()
 
     def find(self, dotted: str, near: ModuleEntry) -> ModuleEntry | None:
         """The module a dotted name means when `near` imports it."""

@@ -28,7 +28,14 @@ NARROWED: dict[str, str] = {
 }
 LOW = _words("bfloat16 float16 half float8_e4m3fn float8_e5m2 float8_e4m3b11fnuz")
 FULL = _words("float32 single float64 double float_")
-_CODES = {"f8": "float64", "i8": "int64", "u8": "uint64", "c16": "complex128", "f4": "float32", "f2": "float16"}
+_CODES = {
+    "f8": "float64",
+    "i8": "int64",
+    "u8": "uint64",
+    "c16": "complex128",
+    "f4": "float32",
+    "f2": "float16",
+}
 _NAMES = frozenset(NARROWED) | LOW | FULL
 
 
@@ -42,24 +49,27 @@ def dtype_named(text: str) -> str:
 
 
 # Calls whose second positional argument is a dtype; in other calls a bare string may mean something else.
-CASTS = _words("array asarray astype full_like zeros_like ones_like empty_like convert_element_type zeros ones empty")
+CASTS = _words(
+    "array asarray astype full_like zeros_like ones_like empty_like convert_element_type zeros ones empty"
+)
 TREE_CASTS = _words("optax.tree_utils.tree_cast optax.tree.cast")
 
 # Results that are no floats whatever their arguments are.
 NOT_FLOAT = _words(
-    "argmax argmin argsort nonzero flatnonzero argwhere digitize searchsorted bincount shape ndim size "
-    "astype isnan isinf isfinite isclose allclose array_equal all any count_nonzero one_hot top_k sign signbit"
+    "argmax argmin argsort nonzero flatnonzero argwhere digitize searchsorted bincount shape ndim size astype "
+    "isnan isinf isfinite isclose allclose array_equal all any count_nonzero one_hot top_k sign signbit"
 )
 
 _LINEAR_ALGEBRA = {
-    "jax.numpy.linalg.": "solve inv lstsq cholesky svd svdvals eigh eigvalsh eig eigvals qr slogdet pinv matrix_rank cond "
-    "tensorsolve tensorinv",
-    "jax.scipy.linalg.": "solve inv cholesky cho_factor cho_solve svd eigh lu lu_factor lu_solve qr solve_triangular lstsq "
-    "sqrtm schur expm solve_sylvester",
+    "jax.numpy.linalg.": "solve inv lstsq cholesky svd svdvals eigh eigvalsh eig eigvals qr slogdet pinv cond "
+    "matrix_rank tensorsolve tensorinv",
+    "jax.scipy.linalg.": "solve inv cholesky cho_factor cho_solve svd eigh lu lu_factor lu_solve qr lstsq "
+    "solve_triangular sqrtm schur expm solve_sylvester",
     "jax.scipy.sparse.linalg.": "cg gmres bicgstab",
     "jax.lax.linalg.": "cholesky eigh lu qr svd triangular_solve eig",
     "lineax.": "linear_solve",
-    "jaxopt.linear_solve.": "solve_cg solve_gmres solve_bicgstab solve_lu solve_cholesky solve_inv solve_qr solve_normal_cg",
+    "jaxopt.linear_solve.": "solve_cg solve_gmres solve_bicgstab solve_lu solve_cholesky solve_inv solve_qr "
+    "solve_normal_cg",
 }
 _SOLVES = {f"{head}{name}" for head, names in _LINEAR_ALGEBRA.items() for name in names.split()} | {
     "jax.scipy.optimize.minimize",
@@ -72,13 +82,15 @@ SECOND_ORDER = _words(
     "optax.lbfgs optax.scale_by_lbfgs "
     "jaxopt.LBFGS jaxopt.LBFGSB jaxopt.BFGS jaxopt.GaussNewton jaxopt.LevenbergMarquardt jaxopt.NonlinearCG "
     "jaxopt.ScipyMinimize jaxopt.ScipyLeastSquares jaxopt.ScipyRootFinding jaxopt.Broyden "
-    "optimistix.LevenbergMarquardt optimistix.IndirectLevenbergMarquardt optimistix.GaussNewton optimistix.Dogleg "
-    "optimistix.BFGS optimistix.LBFGS optimistix.DFP optimistix.NonlinearCG optimistix.Newton optimistix.Chord"
+    "optimistix.LevenbergMarquardt optimistix.IndirectLevenbergMarquardt optimistix.GaussNewton "
+    "optimistix.Dogleg optimistix.BFGS optimistix.LBFGS optimistix.DFP optimistix.NonlinearCG optimistix.Newton optimistix.Chord"
 )
 # Methods of such an optimiser that take the values it works on.
 _STEPS = _words("init update init_state run")
 # Functions that run the optimiser they are given.
-TAKES_SOLVER = _words("optimistix.minimise optimistix.least_squares optimistix.root_find optimistix.fixed_point")
+TAKES_SOLVER = _words(
+    "optimistix.minimise optimistix.least_squares optimistix.root_find optimistix.fixed_point"
+)
 
 
 @cache

@@ -11,6 +11,8 @@ from jaxlint.project import toml, versions, walk
 from jaxlint.project.patterns import Patterns
 from jaxlint.project.settings import OWN_FILE, PYPROJECT, Settings
 
+# Where a project says, beside its modules, what environment it wants.
+_TELLING = (PYPROJECT, "pytest.ini", "tox.ini", "setup.cfg", "README.md", "README.rst", "Makefile", ".env")
 _MARKERS = (PYPROJECT, OWN_FILE, ".git", "setup.py", "setup.cfg")
 
 
@@ -83,6 +85,10 @@ class Project:
         path = os.path.join(self.root, PYPROJECT)
         return toml.load(path) if self.root and os.path.isfile(path) else {}
 
+    def names_x64(self) -> bool:
+        """Whether a file that says how the project is tested or used speaks of 64-bit mode."""
+        return bool(self.root) and any(_names_x64(os.path.join(self.root, name)) for name in _TELLING)
+
     @cached_property
     def _exclude(self) -> Patterns:
         return Patterns((*self.settings.exclude, *self.settings.extend_exclude))
@@ -107,3 +113,11 @@ def _beside(directory: str) -> list[str]:
         return []
     paths = (os.path.join(directory, name) for name in names if name.endswith(walk.SUFFIXES))
     return [path for path in paths if os.path.isfile(path)]
+
+
+def _names_x64(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"enable_x64" in file.read().lower()
+    except OSError:
+        return False
