@@ -5,17 +5,15 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.arrays import check_sizes
-from jaxlint.flow.facts import FreshControlBody
+from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.objects import BoundaryState, Closure
-from jaxlint.flow.operand import closure_word
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
     CONSTANT,
     DEVICE_VALUE,
-    FRESH,
     FUNCTION,
     INSTANCE,
     NONE,
@@ -50,7 +48,7 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             result, body = traced, closure
     if frame.level == EAGER:
         device_use(frame, call.node, dotted)
-        _note_fresh(frame, dotted, last, bodies, call)
+    note_control(frame, dotted, bodies, call)
     return _result(frame, dotted, last, call, result, body)
 
 
@@ -133,30 +131,6 @@ def _carry(arguments: dict[str, Value], free: list[str], last: str, call: Call) 
         return
     name = free[1] if last == "fori_loop" and len(free) > 1 else free[0]
     arguments[name] = as_traced(init, "jax")
-
-
-def _note_fresh(frame: Frame, dotted: str, last: str, bodies: list[Value], call: Call) -> None:
-    if frame.quiet:
-        return
-    why = ""
-    for value in bodies:
-        if value.kind == FUNCTION and freshness(frame, value.data):
-            why = closure_word(value.data)
-        elif value.kind == INSTANCE and freshness(frame, value.data) and value.data.cls.hashing == "identity":
-            why = "instance"
-        elif value.tags & FRESH:
-            why = value.origin.word if value.origin is not None else "partial"
-        if why:
-            break
-    if not why and dotted in ("jax.lax.map", "flax.nnx.cond"):
-        why = last
-    if why:
-        loop = frame.place(frame.loops[-1].node) if frame.loops else None
-        frame.record(
-            FreshControlBody(
-                frame.place(call.node), frame.symbol, frame.proof(), api=dotted, why=why, loop=loop
-            )
-        )
 
 
 def _result(

@@ -163,7 +163,7 @@ def fresh_word(frame: Frame, value: Value) -> tuple[str, Origin] | None:
     return word, Origin(frame.module if thing.home is None else thing.home.module, thing.node, "")
 
 
-def maker(thing: Closure | Instance | Foreign) -> str:
+def maker(thing: Closure | Instance | Foreign | PartialApi) -> str:
     """The qualified name of the function that makes a thing, "" at module level."""
     home = thing.home
     return home.function.qualname if home is not None and home.function is not None else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxlint.flow.boundary import as_traced
+from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.objects import Closure, PartialApi
 from jaxlint.flow.run import bind, freshness
@@ -152,14 +153,10 @@ def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
         arguments[name] = TRACED_PARAMETER
     if closure.receiver is not None and function.is_method and function.params:
         arguments[function.params[0]] = closure.receiver
-    frame.run.call(
-        frame,
-        closure,
-        arguments,
-        VMAP,
-        call.node,
-        frame.place(call.node) if hasattr(call.node, "lineno") else None,
-    )
+    where = frame.place(call.node) if hasattr(call.node, "lineno") else None
+    evaluation = frame.run.evaluation(frame, closure, arguments, VMAP, where)
+    if evaluation is not None:
+        frame.log.append(frame.run.entered(call.node, frame, evaluation, declared=True))
 
 
 @api_call("tracer")
@@ -175,6 +172,7 @@ def trace(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         frame.run.call(
             frame, closure, bind(closure, values, {}, frame), max(TRACERS[dotted], frame.level), call.node
         )
+        note_derivative(frame, {last}, call.node)
     if last.startswith("make_jaxpr") or last.endswith("eval_shape"):
         return UNKNOWN_VALUE
     return UNKNOWN_VALUE

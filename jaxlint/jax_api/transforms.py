@@ -63,10 +63,63 @@ CONTROL_FLOW: dict[str, tuple[int, ...]] = {
     "haiku.map": (0,),
     "equinox.internal.while_loop": (0, 1),
     "equinox.internal.scan": (0,),
+    "jax.lax.reduce": (2,),
+    "jax.experimental.ode.odeint": (0,),
+    "jax.scipy.optimize.minimize": (0,),
+    "jax.scipy.sparse.linalg.cg": (0,),
+    "jax.scipy.sparse.linalg.gmres": (0,),
+    "jax.scipy.sparse.linalg.bicgstab": (0,),
 }
 
+# What these compile when they run outside jit, counted on jax 0.10.2 (and, for those of `jax`, 0.6.2 and
+# 0.4.35): once for each body object they are given...
+COMPILED_PER_BODY: frozenset[str] = frozenset(
+    {
+        "jax.lax.scan",
+        "jax.lax.while_loop",
+        "jax.lax.fori_loop",
+        "jax.lax.cond",
+        "jax.lax.switch",
+        "jax.lax.reduce",
+        "jax.experimental.ode.odeint",
+    }
+)
+# ... or in every call, because they wrap the body in a new function themselves. `associative_scan`,
+# `custom_root` and `custom_linear_solve` run operation by operation and compile nothing as a whole.
+COMPILED_ALWAYS: frozenset[str] = frozenset(
+    {
+        "jax.lax.map",
+        "flax.nnx.scan",
+        "flax.nnx.cond",
+        "flax.nnx.switch",
+        "flax.nnx.while_loop",
+        "flax.nnx.fori_loop",
+        "equinox.internal.while_loop",
+        "equinox.internal.scan",
+        "jax.scipy.optimize.minimize",
+        "jax.scipy.sparse.linalg.cg",
+        "jax.scipy.sparse.linalg.gmres",
+        "jax.scipy.sparse.linalg.bicgstab",
+    }
+)
+# A mapped predicate makes a select of these.
+UNROLLED_BY_VMAP: frozenset[str] = frozenset({"jax.lax.cond", "jax.lax.switch"})
+
+# Derivatives whose eager call compiles the control flow in their function anew, every time.
+_REVERSED = frozenset(
+    {"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.cond", "jax.lax.switch", "jax.lax.map", "flax.nnx.scan"}
+)
+_PUSHED = frozenset({"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map"})
+REVERSE_MODE: dict[str, frozenset[str]] = dict.fromkeys(
+    ("grad", "value_and_grad", "vjp", "filter_vjp", "jacrev", "jacobian", "hessian"), _REVERSED
+)
+FORWARD_MODE: dict[str, frozenset[str]] = dict.fromkeys(("jvp", "filter_jvp", "jacfwd"), _PUSHED)
+
 CALLABLE_KEYWORDS: frozenset[str] = frozenset(
-    {"f", "fn", "fun", "body", "body_fun", "body_fn", "cond_fun", "true_fun", "false_fun", "branches"}
+    {
+        *("f", "fn", "fun", "func", "body", "body_fun", "body_fn", "cond_fun"),
+        *("true_fun", "false_fun", "branches", "computation", "A"),
+    }
 )
 
 # Other calls that trace the callable they are given: name → level.
