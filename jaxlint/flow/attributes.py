@@ -98,7 +98,7 @@ def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
 def _note_global(frame: Frame, module: Value, node: ast.Attribute, found: Value) -> None:
     if frame.reads is not None and found.kind not in (FUNCTION, CLASS, API, MODULE, BOUNDARY):
         key = ("global", module.data.path, node.attr)
-        frame.reads.setdefault(key, Read(frame.module, node, "global"))
+        frame.reads.setdefault(key, Read(frame.module, node, "global", found))
 
 
 def _of_array(value: Value, name: str) -> Value:
@@ -157,7 +157,7 @@ def _note_self(frame: Frame, owner: Value, node: ast.Attribute, found: Value) ->
     if found.kind in (FUNCTION, CLASS, API, MODULE, BOUNDARY):
         return
     key = self_key(owner, node.attr)
-    frame.reads.setdefault(key, Read(frame.module, node, "self attribute"))
+    frame.reads.setdefault(key, Read(frame.module, node, "self attribute", found))
 
 
 def bound_method(frame: Frame, method: Function, receiver: Value, node: ast.AST) -> Value:

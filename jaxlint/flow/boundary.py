@@ -68,6 +68,10 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     frame.run.boundaries.append(state)
     if not frame.quiet:
         frame.log.append(PendingJit(frame, state))
+        if frame.level == EAGER:
+            from jaxlint.flow.capturing import PendingCapture
+
+            frame.log.append(PendingCapture(frame, state))
     if state.closure is not None:
         _trace_declaration(frame, state, call.node)
     return Value(BOUNDARY, data=state)

@@ -11,7 +11,7 @@ from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of, is_literal_display, iterated
 from jaxlint.flow.mutation import global_key
 from jaxlint.flow.keeping import note_collected
-from jaxlint.flow.objects import Closure, Function, Read
+from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
 from jaxlint.flow.values import (
     BOUNDARY,
@@ -97,6 +97,7 @@ _BUILTINS = {
     ]
 }
 # What a change of an outer name can matter for.
+_ARRAYS_AND_MODELS = frozenset((HOST, DEVICE, TREE, INSTANCE, FOREIGN))
 _MUTABLE = frozenset((CONSTANT, SCALAR, HOST, DEVICE, TREE, INSTANCE, UNKNOWN, FOREIGN))
 
 
@@ -109,7 +110,11 @@ def name(frame: Frame, node: ast.Name) -> Value:
     elif frame.watching:
         note_read(frame, node, identifier)
     if value.kind == LAZY:
+        imported = value
         value = frame.run.program.force(value)
+        if frame.reads is not None and value.kind in _ARRAYS_AND_MODELS:
+            key = ("imported", imported.data[0], identifier)
+            frame.reads.setdefault(key, Read(frame.module, node, "global", value))
     return value
 
 
@@ -120,15 +125,20 @@ def _outer_name(frame: Frame, node: ast.Name) -> Value:
         if value is not None:
             if frame.reads is not None and value.kind in _MUTABLE:
                 key = ("closure", id(scope.home), node.id)
-                frame.reads.setdefault(key, Read(frame.module, node, "closure"))
+                frame.reads.setdefault(key, Read(frame.module, node, "closure", _from_outside(scope, value)))
             return value
         scope = scope.up
     value = (frame.module.names or {}).get(node.id)
     if value is None:
         return _BUILTINS.get(node.id, UNKNOWN_VALUE)
     if frame.reads is not None and value.kind in _MUTABLE:
-        frame.reads.setdefault(global_key(frame.module, node.id), Read(frame.module, node, "global"))
+        frame.reads.setdefault(global_key(frame.module, node.id), Read(frame.module, node, "global", value))
     return value
+
+
+def _from_outside(scope: Scope, value: Value) -> Value | None:
+    """A closure's value, if it was there before the trace that reads it."""
+    return value if scope.home is None or scope.home.level < JIT else None
 
 
 @expression(ast.Constant)

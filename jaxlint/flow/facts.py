@@ -485,6 +485,24 @@ class FreshControlBody(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Capture:
+    """An outer name that a jitted function reads. `what`: "array", "model" or "parameters" (a tree of arrays)."""
+
+    name: str
+    place: Place
+    what: str
+    elements: int | None = None  # how many the arrays have, if known
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedConstants(Fact):
+    """Arrays that become constants of a boundary's executables, the weightiest first; `place` is its read."""
+
+    boundary: Boundary
+    captures: tuple[Capture, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Append(Fact):
     """A loop, or a function called in one, puts a value that may be an array into a container it keeps.
 

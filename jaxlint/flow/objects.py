@@ -362,14 +362,18 @@ class Foreign:
 
 
 class Read:
-    """An outer name that traced code reads: what the program may change afterwards without a retrace."""
+    """An outer name that traced code reads: what the program may change afterwards without a retrace. `value` is
+    what it was before the trace; None for what the trace itself made."""
 
-    __slots__ = ("module", "node", "subject")
+    __slots__ = ("module", "node", "subject", "value")
 
-    def __init__(self, module: LoadedModule, node: ast.AST, subject: str) -> None:
+    def __init__(
+        self, module: LoadedModule, node: ast.AST, subject: str, value: Value | None = None
+    ) -> None:
         self.module = module
         self.node = node
         self.subject = subject
+        self.value = value
 
 
 class BoundaryState:

@@ -1,0 +1,130 @@
+"""What a jitted function reads from outside becomes a constant of its executable: arrays, models, parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.boundary import describe
+from jaxlint.flow.facts import Capture, CapturedConstants
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.instances import holds_arrays
+from jaxlint.flow.objects import BoundaryState, Read
+from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE, UNKNOWN, Value, parts
+
+_MODELS = ("equinox.nn.", "flax.nnx.")
+_NO_MODELS = ("flax.nnx.Rngs", "flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer", "flax.nnx.RngStream")
+_KEYS = re.compile(r"(^|_)(keys?|rngs?|seed)\d*$")
+_PARAMETERS = re.compile(r"params?$|parameters$|variables$|weights$|theta$|state_dict$")
+_INITIALISERS = frozenset({"init", "init_with_output", "from_pretrained", "load_params", "restore_checkpoint"})
+_UNKNOWN_SIZE = -1
+
+
+class PendingCapture(PendingFact):
+    """A boundary whose reads are looked at when every trace of it is known."""
+
+    __slots__ = ("frame", "proof", "state", "symbol")
+
+    def __init__(self, frame: Frame, state: BoundaryState) -> None:
+        self.frame = frame
+        self.state = state
+        self.symbol = frame.symbol
+        self.proof = frame.proof()
+
+    def fact(self) -> CapturedConstants | None:
+        found = [c for key, read in self.state.reads.items() if (c := self._capture(key, read)) is not None]
+        found += self._receiver()
+        if not found:
+            return None
+        found.sort(key=lambda c: (c.what == "array", -(c.elements or 0), c.place))
+        return CapturedConstants(
+            found[0].place, self.symbol, self.proof, boundary=describe(self.state), captures=tuple(found[:8])
+        )
+
+    def _capture(self, key: Any, read: Read) -> Capture | None:
+        value = read.value
+        if value is None or (read.subject == "self attribute" and not self._is_bound()):
+            return None
+        name = f"self.{key[-1]}" if read.subject == "self attribute" else str(key[-1])
+        what, elements = self._kind(key, read, value)
+        if not what or (what == "array" and _KEYS.search(name)):
+            return None
+        return Capture(name, read.module.place(read.node), what, elements)
+
+    def _is_bound(self) -> bool:
+        """A bound method is jitted: its instance is no argument. With a static `self` it is JAX108's matter."""
+        closure = self.state.closure
+        return closure is not None and (closure.receiver is not None or self.state.in_class is None)
+
+    def _receiver(self) -> list[Capture]:
+        """`jax.jit(model)` and `jax.jit(model.method)`: the module is no argument. Equinox takes it apart."""
+        closure = self.state.closure
+        receiver = closure.receiver if closure is not None else None
+        if receiver is None or receiver.kind != INSTANCE or self.state.flavour == "filter":
+            return []
+        if receiver.data.cls.family not in ("equinox", "nnx") or not holds_arrays(receiver):
+            return []
+        return [Capture(receiver.data.cls.name, self.frame.place(self.state.node), "model", None)]
+
+    def _kind(self, key: Any, read: Read, value: Value) -> tuple[str, int | None]:
+        kind = value.kind
+        if kind in CONCRETE:
+            return ("array", value.size) if value.size is not None or not value.tags & SMALL else ("", None)
+        if kind == INSTANCE:
+            is_model = value.data.cls.family in ("equinox", "nnx", "struct", "pytree") and holds_arrays(value)
+            return ("model", None) if is_model else ("", None)
+        if kind == FOREIGN:
+            api = value.data.api
+            return ("model", None) if api.startswith(_MODELS) and api not in _NO_MODELS else ("", None)
+        if kind == TREE:
+            return _kind_of_tree(value, str(key[-1]))
+        if kind == UNKNOWN and _PARAMETERS.search(str(key[-1])) and self._is_initialised(key, read):
+            return "parameters", None
+        return "", None
+
+    def _is_initialised(self, key: Any, read: Read) -> bool:
+        """The name was bound to what `model.init(…)` or a loader of parameters returned."""
+        for node in _scopes(self.frame, key, read):
+            if read.subject == "self attribute":
+                bound = [n.value for n in ast.walk(node) if isinstance(n, ast.Assign) and _stores(n, key[-1])]
+            else:
+                bound = Bindings(node).of(key[-1])
+            for value in bound:
+                called = [n.func for n in ast.walk(value) if isinstance(n, ast.Call)]
+                if any(isinstance(f, ast.Attribute) and f.attr in _INITIALISERS for f in called):
+                    return True
+        return False
+
+
+def _scopes(frame: Frame, key: Any, read: Read) -> list[ast.AST]:
+    if read.subject == "closure":
+        return [f.node for f in read.module.functions.values() if not f.is_lambda]
+    return [read.module.tree]
+
+
+def _stores(node: ast.Assign, attr: str) -> bool:
+    targets = [t for target in node.targets for t in ast.walk(target)]
+    return any(isinstance(t, ast.Attribute) and t.attr == attr for t in targets)
+
+
+def _kind_of_tree(value: Value, name: str) -> tuple[str, int | None]:
+    """A dict, list or tuple of device arrays."""
+    sizes = _sizes(value, 0)
+    if not sizes:
+        return "", None
+    total = None if _UNKNOWN_SIZE in sizes else sum(sizes)
+    if total is None and value.tags & SMALL:
+        return "", None
+    return ("parameters" if total is None and _PARAMETERS.search(name) else "array"), total
+
+
+def _sizes(value: Value, depth: int) -> list[int]:
+    """The sizes of the device arrays in a tree."""
+    if value.kind == DEVICE:
+        return [value.size if value.size is not None else 0 if value.tags & SMALL else _UNKNOWN_SIZE]
+    if value.kind == TREE and depth < 3:
+        return [size for member in parts(value) for size in _sizes(member, depth + 1)]
+    return []
