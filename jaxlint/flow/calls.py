@@ -10,6 +10,7 @@ from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.instances import instantiate
+from jaxlint.flow.mapped import note_map
 from jaxlint.flow.methods import call_method
 from jaxlint.flow.mutation import Mutated
 from jaxlint.flow.objects import Closure, PartialApi
@@ -275,6 +276,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
     if not closure.transforms:
         return result
+    note_map(frame, closure, call)
     note_derivative(frame, {name for _, name in closure.transforms}, call.node)
     return _through_transforms(frame, closure, result)
 

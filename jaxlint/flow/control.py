@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.arrays import check_sizes
+from jaxlint.flow.chunks import note_chunks
 from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Invoked
@@ -153,6 +154,7 @@ def _result(
         return tree([array, NONE if nothing else array])
     if last == "map" and dotted == "jax.lax.map" and not frame.quiet and isinstance(call.node, ast.Call):
         frame.log.append(PendingScan(frame, dotted, call, body, False))
+        note_chunks(frame, call)
     if (
         frame.level
         and result is not None

@@ -449,6 +449,39 @@ class Scan(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class WideMap(Fact):
+    """A `vmap` over variants of one thing, whose stacked results are reduced at once, or are copies of an array.
+
+    `variants`: "keys", "draws", "indices", "directions", "copies" or "parameter" (up to the caller).
+    `number` of them, if known. `makes_arrays`: the mapped function makes arrays of its own. `copies`: it writes
+    one entry of a captured array.
+    """
+
+    variants: str
+    number: int | None = None
+    reducer: str = ""
+    uses: tuple[Place, ...] = ()
+    function: str = ""
+    makes_arrays: bool = False
+    calls_model: bool = False
+    copies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked(Fact):
+    """A `lax.map` in chunks that are as large as all there is to map.
+
+    `why`: "length" (the chunk is the length of what is mapped), "default" (it is, unless `parameter` is passed)
+    or "number" (`chunk` is no less than `length`).
+    """
+
+    why: str
+    chunk: int | None = None
+    length: int | None = None
+    parameter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unrolled(Fact):
     """A Python loop in traced code, each round of which does array work: every one is compiled by itself.
 

@@ -14,6 +14,7 @@ from jaxlint.flow.values import API, CONSTANT, LAZY
 from jaxlint.jax_api.arrays import REDUCTIONS
 
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
+_REDUCING_MODULES = ("jax.numpy", "numpy", "jax.nn", "jax.scipy.special")
 _TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
 _STATIC = frozenset({"shape", "ndim", "dtype", "size"})
 
@@ -40,7 +41,7 @@ class PendingScan:
         )
 
     def fact(self) -> Scan:
-        finder = _StackUses(self.frame, self.call.node, self.api)
+        finder = StackUses(self.frame, self.call.node, self.api)
         stack, uses = ("none", []) if self.nothing else finder.find()
         return Scan(
             self.place,
@@ -93,7 +94,7 @@ def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(node))
 
 
-class _StackUses:
+class StackUses:
     """Finds the names that hold the stack and how they are used."""
 
     def __init__(self, frame: Frame, call: ast.AST, api: str) -> None:
@@ -101,6 +102,7 @@ class _StackUses:
         self.call = call
         self.is_map = api.endswith(".map")
         self.reducer = ""
+        self.along = False  # the reduction names the first axis
         self.assigned = ("", "")
         function = frame.function
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
@@ -219,7 +221,7 @@ class _StackUses:
             and node.attr in _OWN_REDUCTIONS
             and _over_first_axis(call, 0)
         ):
-            self.reducer = node.attr
+            self.reducer, self.along = node.attr, _names_axis(call, 0)
             return "reduced", [call]
         if isinstance(call, ast.Call) and call.func is node:
             return "kept", []
@@ -230,14 +232,19 @@ class _StackUses:
         if dotted in _TREE_MAPS and len(call.args) == 2 and call.args[1] is node:
             return self._of_tree_map(call)
         head, _, last = dotted.rpartition(".")
-        reduces = head in ("jax.numpy", "numpy") and last in _OWN_REDUCTIONS and call.args[:1] == [node]
+        reduces = head in _REDUCING_MODULES and last in _OWN_REDUCTIONS and call.args[:1] == [node]
         if reduces and _over_first_axis(call, 1):
-            self.reducer = last
+            self.reducer, self.along = last, _names_axis(call, 1)
             return "reduced", [call]
         return "kept", []
 
     def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
         function = call.args[0]
+        if isinstance(function, ast.Call) and self._dotted(function.func) == "functools.partial":
+            last = self._dotted(function.args[0]).rpartition(".")[2] if function.args else ""
+            if last in _OWN_REDUCTIONS and _over_first_axis(function, 1):
+                self.reducer, self.along = last, _names_axis(function, 1)
+                return "reduced", [call]
         if not isinstance(function, ast.Lambda) or len(function.args.args) != 1:
             return "kept", []
         name, body = function.args.args[0].arg, function.body
@@ -255,7 +262,7 @@ class _StackUses:
             own = isinstance(receiver, ast.Name) and receiver.id == name and _over_first_axis(body, 0)
             given = body.args[:1] and isinstance(body.args[0], ast.Name) and body.args[0].id == name
             if own or (given and _over_first_axis(body, 1)):
-                self.reducer = body.func.attr
+                self.reducer, self.along = body.func.attr, _names_axis(body, 0 if own else 1)
                 return "reduced", [call]
         return "kept", []
 
@@ -299,3 +306,9 @@ def _over_first_axis(call: ast.Call, position: int) -> bool:
     if axis is None:
         return True
     return isinstance(axis, ast.Constant) and axis.value in (0, None)
+
+
+def _names_axis(call: ast.Call, position: int) -> bool:
+    """Whether the reduction leaves the other axes alone."""
+    given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == "axis")]
+    return any(isinstance(axis, ast.Constant) and axis.value == 0 for axis in given)

@@ -1,0 +1,40 @@
+"""JAX305: chunks that are as large as the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding
+from jaxlint.flow.facts import Chunked, Guard, ModuleRole
+from jaxlint.rule import Confidence, Rule, Severity
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+
+class ChunkNotSmaller(Rule):
+    """A `lax.map` whose one chunk holds everything is a vmap."""
+
+    def suspect(self, fact: Chunked) -> bool:
+        return fact.length is None or fact.length > 1
+
+    def check(self, fact: Chunked, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        api = f"`{ctx.spell('jax.lax.map') or 'lax.map'}`"
+        if fact.why == "number":
+            reason = f"`batch_size` is {fact.chunk} and there are {fact.length} to map over"
+        elif fact.why == "default":
+            reason = f"by the default of `{fact.parameter}` the chunk is as large as what is mapped"
+        else:
+            reason = "`batch_size` is the length of what is mapped"
+        yield self.finding(
+            fact,
+            f"{api} makes a single chunk: {reason}, so all of it is computed at once, as by `vmap`. Give it a "
+            "fixed, smaller `batch_size`.",
+            severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
+            confidence=Confidence.HIGH
+            if fact.why != "default" and fact.proof.guard is Guard.NONE
+            else Confidence.MEDIUM,
+        )
