@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxlint.flow.frame import Frame
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -41,3 +45,17 @@ class Bindings:
     def of(self, name: str) -> list[ast.expr]:
         """What the name was bound to, in source order; unpacking gives the member of a display, else the whole."""
         return self._bound.get(name, [])
+
+
+def scope_of(frame: Frame) -> ast.AST:
+    """The function that a frame runs, or its module's top level."""
+    return frame.function.node if frame.function is not None else frame.module.tree
+
+
+def bindings_of(frame: Frame) -> Bindings:
+    """The bindings of the function that a frame runs, found once in a run."""
+    scope = scope_of(frame)
+    known = frame.run.bindings.get(scope)
+    if known is None:
+        known = frame.run.bindings[scope] = Bindings(scope)
+    return known

@@ -24,6 +24,7 @@ from jaxlint.flow.values import (
     INSTANCE,
     LOW,
     NONE,
+    ONE_OF,
     PARTIAL,
     SCALAR,
     TRACED_MASK,
@@ -72,6 +73,10 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             from jaxlint.flow.capturing import PendingCapture
 
             frame.log.append(PendingCapture(frame, state))
+            if state.donated:
+                from jaxlint.flow.donating import PendingUselessDonation
+
+                frame.log.append(PendingUselessDonation(frame, state))
     if state.closure is not None:
         _trace_declaration(frame, state, call.node)
     return Value(BOUNDARY, data=state)
@@ -81,6 +86,8 @@ def _closure_of(frame: Frame, target: Value, call: Call) -> Closure | None:
     if target.kind == FUNCTION:
         closure: Closure = target.data
         return closure
+    if target.kind == ONE_OF:
+        return _closure_of(frame, target.data[0], call)
     if target.kind == BOUNDARY:
         nested: Closure | None = target.data.closure
         return nested
@@ -259,6 +266,10 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
         watches = _watch_arguments(frame, state, call, names)
         if not frame.quiet:
             frame.log.append(PendingUse(frame, state, call, names, watches))
+            if state.donated:
+                from jaxlint.flow.donating import note_donation
+
+                note_donation(frame, state, call)
     if frame.level < JIT:
         frame.log.append(Invoked(state, frame.module, call.node))
     result = state.result
@@ -402,8 +413,9 @@ def _traced_instance(value: Value, flavour: str) -> Value:
     new = Instance(old.cls, old.home, old.loop, old.node)
     new.identity = old.identity
     new.copied = True
+    static = old.cls.all_static_fields()
     for name, field in old.fields.items():
-        new.fields[name] = still(field) if name in old.cls.static_fields else as_traced(field, flavour)
+        new.fields[name] = still(field) if name in static else as_traced(field, flavour)
     return Value(INSTANCE, 0, value.tags, new)
 
 

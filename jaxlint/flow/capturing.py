@@ -19,7 +19,24 @@ _MODELS = ("equinox.nn.", "flax.nnx.")
 _NO_MODELS = ("flax.nnx.Rngs", "flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer", "flax.nnx.RngStream")
 _KEYS = re.compile(r"(^|_)(keys?|rngs?|seed)\d*$")
 _PARAMETERS = re.compile(r"params?$|parameters$|variables$|weights$|theta$|state_dict$")
-_INITIALISERS = frozenset({"init", "init_with_output", "from_pretrained", "load_params", "restore_checkpoint"})
+_INITIALISERS = frozenset(
+    {"init", "init_with_output", "from_pretrained", "load_params", "restore_checkpoint"}
+)
+_CONVERSIONS = frozenset(
+    {
+        "asarray",
+        "array",
+        "float32",
+        "float64",
+        "bfloat16",
+        "int32",
+        "astype",
+        "device_put",
+        "static_cast",
+        "f32",
+        "f64",
+    }
+)
 _UNKNOWN_SIZE = -1
 
 
@@ -72,7 +89,8 @@ class PendingCapture(PendingFact):
     def _kind(self, key: Any, read: Read, value: Value) -> tuple[str, int | None]:
         kind = value.kind
         if kind in CONCRETE:
-            return ("array", value.size) if value.size is not None or not value.tags & SMALL else ("", None)
+            vague = value.size is None and (value.tags & SMALL or self._is_converted(key, read))
+            return ("", None) if vague else ("array", value.size)
         if kind == INSTANCE:
             is_model = value.data.cls.family in ("equinox", "nnx", "struct", "pytree") and holds_arrays(value)
             return ("model", None) if is_model else ("", None)
@@ -84,6 +102,19 @@ class PendingCapture(PendingFact):
         if kind == UNKNOWN and _PARAMETERS.search(str(key[-1])) and self._is_initialised(key, read):
             return "parameters", None
         return "", None
+
+    def _is_converted(self, key: Any, read: Read) -> bool:
+        """`dt = jnp.asarray(dt)`: whatever was passed, perhaps a number, made an array."""
+        bound = [value for node in _scopes(self.frame, key, read) for value in Bindings(node).of(key[-1])]
+        return any(
+            isinstance(value, ast.Call)
+            and isinstance(value.func, (ast.Name, ast.Attribute))
+            and (value.func.attr if isinstance(value.func, ast.Attribute) else value.func.id) in _CONVERSIONS
+            and not any(
+                isinstance(n, (ast.Call, ast.BinOp)) for argument in value.args for n in ast.walk(argument)
+            )
+            for value in bound
+        )
 
     def _is_initialised(self, key: Any, read: Read) -> bool:
         """The name was bound to what `model.init(…)` or a loader of parameters returned."""

@@ -135,6 +135,8 @@ class Operand:
     hashing: str = ""  # "value", "identity", "unhashable" or "" (unknown): how a jit cache would key it
     fresh_in: str = ""  # of a FRESH one: "loop" (new in each iteration) or "call" (in each call of `made_in`)
     made_in: str = ""  # qualified name of the function that makes a FRESH one
+    static_field: bool = False  # a field that is part of a pytree's structure
+    choices: tuple[object, ...] = ()  # the numbers of a literal display, of a loop variable over it
 
     def walk(self) -> Iterator[Operand]:
         """The value and every leaf in it, outermost first."""
@@ -311,6 +313,23 @@ class FieldStore(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class EqualStatic(Fact):
+    """A boundary gets a static number (place) that equals an earlier one but is of another type: the cache
+    compares with `==`, and the trace of the earlier one answers.
+
+    `path` leads from the argument to the number, `call` is the later call.
+    """
+
+    boundary: Boundary
+    parameter: Parameter
+    path: str
+    value: object
+    answered_by: object
+    earlier: Place
+    call: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Growth(Fact):
     """A concatenate/append/stack rebinds one of its own elements each iteration; `use`: the boundary call."""
 
@@ -428,6 +447,26 @@ class ReadAfterDonation(Fact):
     name: str
     call: Place
     boundary: Boundary
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleDonation(Fact):
+    """One array reaches a call twice, once at least to be donated. `place` is where it gets its second name."""
+
+    name: str
+    call: Place
+    other: Place
+    boundary: Boundary
+
+
+@dataclass(frozen=True, slots=True)
+class UselessDonation(Fact):
+    """A boundary donates arguments that no output can take. `why`: "numbers" (every output is one), "taken" (the
+    others are new values of other parameters) or "absent" (no call has so many arguments)."""
+
+    boundary: Boundary
+    parameters: tuple[str, ...]
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a loop puts into a list or dict, round after round: judged when the run is over, since few appends hold arrays."""
+"""What a loop puts into a list or dict, round after round: judged when the run is over."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from jaxlint.flow.bindings import Bindings, own_nodes
+from jaxlint.flow.bindings import Bindings, bindings_of, own_nodes, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.operand import dotted_name, operand
@@ -15,11 +15,16 @@ from jaxlint.flow.values import CONCRETE, DEVICE, TREE, UNKNOWN, Value, is_small
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
-_DECODERS = re.compile(r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread")
+_DECODERS = re.compile(
+    r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread"
+)
 _STREAMS = re.compile(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
 _LOADERS = re.compile(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
+_EXPRESSIONS = (ast.Call, ast.Subscript, ast.BinOp)
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "flush"})
-_WRAPPERS = frozenset({"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"})
+_WRAPPERS = frozenset(
+    {"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"}
+)
 
 
 class PendingAppend(PendingFact):
@@ -39,10 +44,12 @@ class PendingAppend(PendingFact):
         self.copies = _copies_of_device_arrays(frame, value_node, 2)
         self.proof = frame.proof()
 
-    def fact(self) -> Append:
+    def fact(self) -> Append | None:
         frame = self.frame
-        scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
-        bindings = Bindings(scope)
+        scope, bindings = scope_of(frame), bindings_of(frame)
+        decoded = _is_decoded(self.value_node, bindings, 3)
+        if self.value.kind == UNKNOWN and not self.copies and not decoded:
+            return None
         return Append(
             frame.place(self.node),
             frame.symbol,
@@ -54,14 +61,20 @@ class PendingAppend(PendingFact):
             emptied=_is_emptied(frame, self.container, self.loop, scope),
             sampled=_is_sampled(self.loop, self.node),
             host_copy=self.copies,
-            decoded=_is_decoded(self.value_node, bindings, 3),
+            decoded=decoded,
         )
 
 
 def note_append(frame: Frame, name: str, call: Call) -> None:
     """`kept.append(value)` and its like, where the value may be an array."""
     node = call.node
-    if name not in _ADDING or frame.quiet or frame.level or not call.positional or not isinstance(node, ast.Call):
+    if (
+        name not in _ADDING
+        or frame.quiet
+        or frame.level
+        or not call.positional
+        or not isinstance(node, ast.Call)
+    ):
         return
     if isinstance(node.func, ast.Attribute) and len(node.args) == len(call.positional):
         _note(frame, node, node.func.value, node.args[-1], call.positional[-1])
@@ -118,19 +131,15 @@ def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
         if isinstance(part, ast.Call) and part.args and _last_name(part.func) in _COPIES:
             if _holds_device(_look(frame, part.args[0])):
                 return True
-        elif isinstance(part, ast.Call) and _last_name(part.func) in ("map", "tree_map") and len(part.args) > 1:
+        elif (
+            isinstance(part, ast.Call) and _last_name(part.func) in ("map", "tree_map") and len(part.args) > 1
+        ):
             if _last_name(part.args[0]) in _COPIES and _holds_device(_look(frame, part.args[1])):
                 return True
-        elif isinstance(part, ast.Name) and depth and frame.function is not None:
-            bound = Bindings(frame.function.node).of(part.id)[-1:]
-            if bound and isinstance(bound[0], (ast.Call, ast.Subscript, ast.BinOp)):
-                if _copies_of_device_arrays(frame, bound[0], 0):
-                    return True
         elif isinstance(part, ast.Name) and depth:
-            bound = Bindings(frame.module.tree).of(part.id)[-1:]
-            if bound and isinstance(bound[0], (ast.Call, ast.Subscript, ast.BinOp)):
-                if _copies_of_device_arrays(frame, bound[0], 0):
-                    return True
+            made = (v for v in bindings_of(frame).of(part.id)[-1:] if isinstance(v, _EXPRESSIONS))
+            if any(_copies_of_device_arrays(frame, value, 0) for value in made):
+                return True
     return False
 
 
@@ -160,9 +169,9 @@ def _is_decoded(node: ast.expr, bindings: Bindings, depth: int) -> bool:
     for part in ast.walk(node):
         if isinstance(part, (ast.Name, ast.Attribute)) and _DECODERS.search(_last_name(part)):
             return True
-        if isinstance(part, ast.Name) and depth:
-            if any(_is_decoded(value, bindings, depth - 1) for value in bindings.of(part.id)):
-                return True
+        followed = bindings.of(part.id) if isinstance(part, ast.Name) and depth else ()
+        if any(_is_decoded(value, bindings, depth - 1) for value in followed):
+            return True
     return False
 
 
@@ -192,11 +201,26 @@ def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: i
     if isinstance(source, ast.Call):
         name = _last_name(source.func)
         if name in _WRAPPERS and source.args:
-            kinds = [_kind_of_source(frame, a, bindings, depth) for a in source.args if not isinstance(a, ast.Constant)]
+            kinds = [
+                _kind_of_source(frame, a, bindings, depth)
+                for a in source.args
+                if not isinstance(a, ast.Constant)
+            ]
             if name == "islice" or "range" in kinds or "literal" in kinds:
                 return "range"
             return "stream" if "stream" in kinds else kinds[0] if kinds else ""
-        if name in ("range", "trange", "arange", "linspace", "split", "items", "keys", "values", "sorted", "reversed"):
+        if name in (
+            "range",
+            "trange",
+            "arange",
+            "linspace",
+            "split",
+            "items",
+            "keys",
+            "values",
+            "sorted",
+            "reversed",
+        ):
             return "range"
         if name in ("count", "cycle"):
             return "stream"
@@ -225,11 +249,14 @@ def _is_emptied(frame: Frame, container: str, loop: Any, scope: ast.AST) -> bool
             if any(isinstance(t, ast.Subscript) and _last_name(t.value) == last for t in node.targets):
                 return True
         elif isinstance(node, ast.Compare):
-            for side in (node.left, *node.comparators):
-                if isinstance(side, ast.Call) and _last_name(side.func) == "len" and side.args:
-                    if _last_name(side.args[0]) == last:
-                        return True
-    return any(_has_bound(value) for value in Bindings(scope).of(container)) or _attribute_has_bound(where, container)
+            sides = [
+                side for side in (node.left, *node.comparators) if isinstance(side, ast.Call) and side.args
+            ]
+            if any(_last_name(side.func) == "len" and _last_name(side.args[0]) == last for side in sides):
+                return True
+    return any(_has_bound(value) for value in Bindings(scope).of(container)) or _attribute_has_bound(
+        where, container
+    )
 
 
 def _attribute_has_bound(where: ast.AST, container: str) -> bool:
@@ -244,8 +271,7 @@ def _has_bound(value: ast.expr) -> bool:
 
 def _is_sampled(loop: Any, node: ast.AST) -> bool:
     """Only every so many rounds: under `if step % 100 == 0`."""
-    for test in ast.walk(loop) if loop is not None else ():
-        if isinstance(test, ast.If) and any(child is node for child in ast.walk(test)):
-            if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test.test)):
-                return True
-    return False
+    tests = (test for test in ast.walk(loop) if isinstance(test, ast.If)) if loop is not None else ()
+    around = (test.test for test in tests if any(child is node for child in ast.walk(test)))
+    remainders = (n for test in around for n in ast.walk(test) if isinstance(n, ast.BinOp))
+    return any(isinstance(n.op, ast.Mod) for n in remainders)

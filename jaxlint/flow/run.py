@@ -37,6 +37,7 @@ from jaxlint.jax_api.precision import dtype_named
 from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:
+    from jaxlint.flow.bindings import Bindings
     from jaxlint.flow.configuration import DeviceUse
 
 # Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed
@@ -92,6 +93,7 @@ class Run:
         self.boundaries: list[BoundaryState] = []
         # Calls of functions with a cache: the place and the arguments of each.
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
+        self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
 
     def call(
         self,
@@ -192,9 +194,7 @@ class Run:
             evaluation.active = False
             self.stack.pop()
 
-    def entered(
-        self, node: ast.AST, caller: Frame, evaluation: Evaluation, declared: bool = False
-    ) -> Called:
+    def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation, declared: bool = False) -> Called:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
         return Called(node, caller.module, evaluation, caller.loop > 0, bool(caller.branches), declared)
 
@@ -219,7 +219,7 @@ class Run:
 
 
 # Words for values that are read off data or drawn: new in each call of the code that makes them.
-DRAWN = frozenset({"item", "int of array", "float of array", "random number", "clock", "identifier", "len"})
+DRAWN = frozenset({"item", "int of array", "float of array", "random number", "clock", "identifier", "len", "counter"})
 
 
 def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:

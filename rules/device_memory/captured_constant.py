@@ -25,7 +25,8 @@ class CapturedConstant(Rule):
     """An array read from outside a jitted function is copied into each of its executables."""
 
     def suspect(self, fact: CapturedConstants) -> bool:
-        return any(_weighs(capture) for capture in fact.captures)
+        # A function that nobody in view runs may be traced itself: what it captures is then no constant.
+        return any(_weighs(c) and (fact.proof.eager or _is_heavy(c)) for c in fact.captures)
 
     def check(self, fact: CapturedConstants, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         if not fact.proof.eager and _is_seen_running(fact, ctx):

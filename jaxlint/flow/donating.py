@@ -1,0 +1,168 @@
+"""Donations that cannot work: one buffer given twice, and buffers that no output can take."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow import sharing
+from jaxlint.flow.bindings import own_nodes
+from jaxlint.flow.boundary import describe
+from jaxlint.flow.facts import DoubleDonation, UselessDonation
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.objects import BoundaryState
+from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
+
+
+class PendingDonation(PendingFact):
+    """A call that donates: do two of its arguments share an array?"""
+
+    __slots__ = ("call", "frame", "proof", "state")
+
+    def __init__(self, frame: Frame, state: BoundaryState, call: ast.Call) -> None:
+        self.frame = frame
+        self.state = state
+        self.call = call
+        self.proof = frame.proof()
+
+    def fact(self) -> DoubleDonation | None:
+        frame, call = self.frame, self.call
+        if any(isinstance(a, ast.Starred) for a in call.args) or gives_only_numbers(self.state.result):
+            return None
+        scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
+        at = sharing.Place(frame.module, scope, call.lineno, {})
+        finder = sharing.Sources(frame.run.program)
+        sources = [
+            (source, self._is_donated(position, word))
+            for position, word, node in _arguments(call)
+            for source in finder.of(node, at)
+        ]
+        for earlier, later in sharing.shared(sources):
+            alias = earlier if _within(earlier.node, later.node, call) else later
+            return DoubleDonation(
+                alias.module.place(alias.node),
+                frame.symbol,
+                self.proof,
+                name=ast.unparse(alias.node),
+                call=frame.place(call),
+                other=earlier.module.place(earlier.node)
+                if alias is later
+                else later.module.place(later.node),
+                boundary=describe(self.state),
+            )
+        return None
+
+    def _is_donated(self, position: int | None, word: str | None) -> bool:
+        donated = self.state.donated or frozenset()
+        return position in donated or word in donated
+
+
+def _arguments(call: ast.Call) -> list[tuple[int | None, str | None, ast.expr]]:
+    positional: list[tuple[int | None, str | None, ast.expr]] = [
+        (i, None, a) for i, a in enumerate(call.args)
+    ]
+    return [*positional, *((None, k.arg, k.value) for k in call.keywords if k.arg is not None)]
+
+
+def _within(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
+    """The later one stands in the call itself and the earlier one, where the alias is made, does not."""
+    nodes = set(ast.walk(call))
+    return later in nodes and earlier not in nodes
+
+
+class PendingUselessDonation(PendingFact):
+    """A boundary that donates: is there an output for each donated argument?"""
+
+    __slots__ = ("frame", "proof", "state", "symbol")
+
+    def __init__(self, frame: Frame, state: BoundaryState) -> None:
+        self.frame = frame
+        self.state = state
+        self.symbol = frame.symbol
+        self.proof = frame.proof()
+
+    def fact(self) -> UselessDonation | None:
+        state = self.state
+        closure, donated = state.closure, state.donated
+        if closure is None or not donated:
+            return None
+        function = closure.function
+        params = function.params[closure.offset + len(closure.bound) :]
+        named = [name for name in params if name in donated]
+        absent = sorted(d for d in donated if isinstance(d, int) and d >= len(params) and function.variadic)
+        why, useless = "", tuple(named)
+        if gives_only_numbers(state.result):
+            why = "numbers"
+        elif absent:
+            why, useless = "absent", tuple(str(index) for index in absent)
+        else:
+            useless = tuple(name for name in named if self._is_only_consumed(name, params))
+            why = "taken"
+        if not useless:
+            return None
+        return UselessDonation(
+            self.frame.place(state.node),
+            self.symbol,
+            self.proof,
+            boundary=describe(state),
+            parameters=useless,
+            why=why,
+        )
+
+    def _is_only_consumed(self, name: str, params: list[str]) -> bool:
+        """Every output is a number or the new value of another parameter, by its name."""
+        closure, result = self.state.closure, self.state.result
+        assert closure is not None
+        node = closure.function.node
+        if (
+            isinstance(node, ast.Lambda)
+            or result is None
+            or result.kind != TREE
+            or result.data.__class__ is not list
+        ):
+            return False
+        returns = [n.value for n in own_nodes(node) if isinstance(n, ast.Return)]
+        if (
+            len(returns) != 1
+            or not isinstance(returns[0], ast.Tuple)
+            or len(returns[0].elts) != len(result.data)
+        ):
+            return False
+        others = [p for p in params if p != name]
+        updated = 0
+        for item, value in zip(returns[0].elts, result.data, strict=True):
+            if gives_only_numbers(value):
+                continue
+            if not isinstance(item, ast.Name) or _stem(item.id) == _stem(name):
+                return False
+            if not any(_stem(item.id) == _stem(other) for other in others):
+                return False
+            updated += 1
+        return updated > 0
+
+
+def _stem(name: str) -> str:
+    """`new_params`, `params_new` and `params` alike."""
+    words = [
+        w for w in name.lower().strip("_").split("_") if w not in ("new", "next", "updated", "old", "prev")
+    ]
+    return "_".join(words).rstrip("0123456789")
+
+
+def gives_only_numbers(result: Value | None, depth: int = 0) -> bool:
+    """No output can take a donated array: each is proven a number, or there is none."""
+    if result is None or depth > 3:
+        return False
+    if result.kind == CONSTANT and result.data is None:
+        return depth > 0
+    if result.kind == TREE:
+        members = parts(result)
+        known = result.data is not None
+        return known and bool(members) and all(gives_only_numbers(m, depth + 1) for m in members)
+    return result.size == 1 or is_number(result)
+
+
+def note_donation(frame: Frame, state: BoundaryState, call: Call) -> None:
+    """A boundary that donates is called."""
+    if not frame.quiet and not frame.level and state.donated and isinstance(call.node, ast.Call):
+        frame.log.append(PendingDonation(frame, state, call.node))

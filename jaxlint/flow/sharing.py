@@ -1,0 +1,270 @@
+"""Which arguments of a call are, or hold, one and the same array: by syntax, as it stands at the first call.
+
+A value is known by where it comes from: the expression that makes it or the parameter that brings it, and the path
+of keys and attributes from there. Two arguments share a buffer when one's way is the beginning of the other's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jaxlint.flow.bindings import own_nodes
+from jaxlint.flow.objects import Function
+from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.values import CLASS, FUNCTION, LAZY
+
+_DEPTH = 6
+# What gives back the very array it is given (measured).
+_SAME = frozenset(
+    {"asarray", "device_put", "block_until_ready", "stop_gradient", "freeze", "unfreeze", "cast"}
+)
+_BUILDERS = frozenset({"create", "replace", "_replace", "dict", "tuple", "list", "OrderedDict", "FrozenDict"})
+_NO_ARRAYS = frozenset(
+    {"shape", "dtype", "ndim", "size", "apply_fn", "tx", "config", "apply", "init", "update"}
+)
+
+
+class Source(NamedTuple):
+    """Where a value comes from, and the expression that last named it on the way."""
+
+    way: tuple[object, ...]
+    module: LoadedModule
+    node: ast.expr
+
+
+class Place(NamedTuple):
+    """Where an expression is looked at: its function or module, and what was passed for its parameters."""
+
+    module: LoadedModule
+    scope: ast.AST
+    before: int  # only bindings above this line count
+    passed: dict[str, tuple[ast.expr, Place]]
+
+
+class Sources:
+    """Finds where the arrays in an expression come from."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def of(self, node: ast.expr, at: Place, depth: int = _DEPTH) -> Iterator[Source]:
+        """The sources of the value of an expression, one for each member that is told apart."""
+        if depth <= 0 or isinstance(node, (ast.Constant, ast.Lambda, ast.JoinedStr, ast.Compare)):
+            return
+        if isinstance(node, ast.Name):
+            yield from self._of_name(node, at, depth)
+        elif isinstance(node, ast.Attribute):
+            yield from self._of_member(node, node.value, node.attr, at, depth)
+        elif isinstance(node, ast.Subscript):
+            if isinstance(node.slice, ast.Constant):
+                yield from self._of_member(node, node.value, node.slice.value, at, depth)
+            else:
+                yield Source((node,), at.module, node)
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for item in node.elts:
+                yield from self.of(item, at, depth - 1)
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if key is not None:
+                    yield from self.of(value, at, depth - 1)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            yield from self._repeated(node, at, depth)
+        elif isinstance(node, ast.Call):
+            yield from self._of_call(node, at, depth)
+        else:
+            yield Source((node,), at.module, node)
+
+    def _of_name(self, node: ast.Name, at: Place, depth: int) -> Iterator[Source]:
+        bound = _binding(at.scope, node.id, at.before)
+        if bound is None:
+            given = at.passed.get(node.id)
+            if given is not None:
+                for source in self.of(given[0], given[1], depth - 1):
+                    yield source._replace(module=at.module, node=node)
+                return
+            yield Source((at.scope, node.id), at.module, node)
+            return
+        value, position = bound
+        for source in self.of(value, at._replace(before=value.lineno), depth - 1):
+            if position is not None:
+                source = source._replace(way=(*source.way, position))
+            named = isinstance(source.node, (ast.Name, ast.Attribute, ast.Subscript))
+            yield source if named else source._replace(module=at.module, node=node)
+
+    def _of_member(
+        self, node: ast.expr, base: ast.expr, key: object, at: Place, depth: int
+    ) -> Iterator[Source]:
+        if key in _NO_ARRAYS:
+            return
+        if isinstance(base, ast.Name) and base.id == "self" and isinstance(key, str):
+            stored = _stored_attribute(at.module, key)
+            if stored is not None:
+                yield from self._of_attribute(node, stored, key, at, depth)
+                return
+            yield Source(("self", key), at.module, node)
+            return
+        found = list(self.of(base, at, depth - 1))
+        if len(found) == 1:
+            yield Source((*found[0].way, key), at.module, node)
+
+    def _of_attribute(
+        self, node: ast.expr, stored: tuple[ast.AST, ast.expr], key: str, at: Place, depth: int
+    ) -> Iterator[Source]:
+        """`self.target` where the constructor says `self.target = self.online`."""
+        scope, value = stored
+        if isinstance(value, (ast.Name, ast.Attribute)):
+            yield from self.of(value, Place(at.module, scope, value.lineno + 1, {}), depth - 1)
+        else:
+            yield Source((value,), at.module, node)
+
+    def _repeated(self, node: ast.BinOp, at: Place, depth: int) -> Iterator[Source]:
+        """`[zeros] * 2`."""
+        display, count = node.left, node.right
+        if not isinstance(display, (ast.List, ast.Tuple)):
+            yield Source((node,), at.module, node)
+            return
+        for source in self.of(display, at, depth - 1):
+            yield source
+            if not (isinstance(count, ast.Constant) and count.value in (0, 1)):
+                yield source._replace(module=at.module, node=node)
+
+    def _of_call(self, node: ast.Call, at: Place, depth: int) -> Iterator[Source]:
+        callee = node.func
+        name = (
+            callee.attr
+            if isinstance(callee, ast.Attribute)
+            else callee.id
+            if isinstance(callee, ast.Name)
+            else ""
+        )
+        if name in _SAME and node.args:
+            yield from self.of(node.args[0], at, depth - 1)
+            return
+        if name in ("map", "tree_map") and len(node.args) == 2 and _is_identity(node.args[0]):
+            yield from self.of(node.args[1], at, depth - 1)
+            return
+        function, is_container = self._callee(callee, at)
+        if function is not None:
+            yield from self._of_result(node, function, at, depth)
+        elif is_container or name in _BUILDERS or name.endswith("State"):
+            given = [
+                *node.args,
+                *(k.value for k in node.keywords if k.arg not in (None, "key", "rng", "rngs")),
+            ]
+            if name in ("replace", "_replace") and isinstance(callee, ast.Attribute):
+                given.insert(0, callee.value)
+            for item in given:
+                if not isinstance(item, ast.Starred):
+                    yield from self.of(item, at, depth - 1)
+        else:
+            yield Source((node,), at.module, node)
+
+    def _callee(self, node: ast.expr, at: Place) -> tuple[Function | None, bool]:
+        """The project's function that is called, or whether a class that only keeps its arguments is."""
+        if not isinstance(node, ast.Name):
+            return None, False
+        value = (at.module.names or {}).get(node.id)
+        if value is not None and value.kind == LAZY:
+            value = self._program.force(value)
+        if value is None:
+            nested = [f for f in at.module.functions.values() if f.name == node.id and f.parent is not None]
+            return (nested[0], False) if len(nested) == 1 else (None, False)
+        if value.kind == FUNCTION and not value.data.transforms:
+            return value.data.function, False
+        return None, value.kind == CLASS and "__init__" not in value.data.methods
+
+    def _of_result(self, node: ast.Call, function: Function, at: Place, depth: int) -> Iterator[Source]:
+        """What a function of the project returns, in terms of what it is passed."""
+        if isinstance(function.node, ast.Lambda):
+            returns: list[ast.expr] = [function.node.body]
+        else:
+            found = (n.value for n in own_nodes(function.node) if isinstance(n, ast.Return))
+            returns = [value for value in found if value is not None]
+        starred = any(isinstance(a, ast.Starred) for a in node.args)
+        if (
+            len(returns) != 1
+            or starred
+            or not isinstance(returns[0], (ast.Dict, ast.Tuple, ast.List, ast.Call, ast.Name))
+        ):
+            yield Source((node,), at.module, node)
+            return
+        passed = {name: (value, at) for name, value in zip(function.params, node.args, strict=False)}
+        passed |= {k.arg: (k.value, at) for k in node.keywords if k.arg is not None}
+        inner = Place(function.module, function.node, returns[0].lineno + 1, passed)
+        for source in self.of(returns[0], inner, depth - 1):
+            made_inside = source.way[0] not in (at.scope, "self") and not _is_older(source, passed)
+            yield source._replace(way=(node, *source.way)) if made_inside else source
+
+
+def _is_older(source: Source, passed: dict[str, tuple[ast.expr, Place]]) -> bool:
+    """Whether what a function returns was passed to it, rather than made anew by this call."""
+    first = source.way[0]
+    return any(first is node or first is node_at.scope for node, node_at in passed.values()) or any(
+        isinstance(first, ast.AST) and any(n is first for n in ast.walk(node)) for node, _ in passed.values()
+    )
+
+
+def shared(sources: list[tuple[Source, bool]]) -> Iterator[tuple[Source, Source]]:
+    """Pairs of sources of which one holds the other and at least one is donated."""
+    for position, (later, later_donated) in enumerate(sources):
+        for earlier, earlier_donated in sources[:position]:
+            short = min(len(earlier.way), len(later.way))
+            if (earlier_donated or later_donated) and earlier.way[:short] == later.way[:short]:
+                yield earlier, later
+
+
+def _is_identity(node: ast.expr) -> bool:
+    """`lambda x: x`."""
+    return (
+        isinstance(node, ast.Lambda)
+        and isinstance(node.body, ast.Name)
+        and [a.arg for a in node.args.args] == [node.body.id]
+    )
+
+
+def _binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | None] | None:
+    """The last assignment of a name above a line, and its position in what is unpacked there."""
+    found: tuple[ast.expr, int | None] | None = None
+    body = scope.body if isinstance(scope, ast.Lambda) else scope
+    for node in own_nodes(body):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and node.lineno < before:
+            if node.value.end_lineno is not None and node.value.end_lineno >= before:
+                continue
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                bound = _in_target(target, node.value, name)
+                found = bound or found
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.With, ast.AugAssign)) and node.lineno < before:
+            target_nodes = ast.walk(node.target) if not isinstance(node, ast.With) else iter(())
+            if any(isinstance(t, ast.Name) and t.id == name for t in target_nodes):
+                made = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node.value  # type: ignore[union-attr]
+                found = ast.copy_location(ast.Await(made), made), None  # something new each time
+    return found
+
+
+def _in_target(target: ast.expr, value: ast.expr, name: str) -> tuple[ast.expr, int | None] | None:
+    if isinstance(target, ast.Name):
+        return (value, None) if target.id == name else None
+    if isinstance(target, (ast.Tuple, ast.List)):
+        matched = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
+        for position, item in enumerate(target.elts):
+            if isinstance(item, ast.Name) and item.id == name:
+                if matched:
+                    return value.elts[position], None  # type: ignore[attr-defined]
+                return value, position
+    return None
+
+
+def _stored_attribute(module: LoadedModule, attr: str) -> tuple[ast.AST, ast.expr] | None:
+    """What the constructor stores on `self.attr`, if it does so once."""
+    found: list[tuple[ast.AST, ast.expr]] = []
+    for function in module.functions.values():
+        if function.name not in ("__init__", "setup", "__post_init__"):
+            continue
+        for node in own_nodes(function.node):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Attribute) and target.attr == attr:
+                        found.append((function.node, node.value))
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,69 @@
+"""JAX316: a buffer is donated for which there is no output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding, Related
+from jaxlint.flow.facts import BoundaryUse, Kind, Operand, Tag, UselessDonation
+from jaxlint.rule import Confidence, Rule
+
+from ..retrace import _wording as wording
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_NUMBERS = frozenset({"int", "float", "bool"})
+
+
+class UselesslyDonated(Rule):
+    """A donated argument that no output can take."""
+
+    def suspect(self, fact: UselessDonation) -> bool:
+        return fact.proof.level == "eager" and fact.boundary.flavour != "nnx"
+
+    def check(self, fact: UselessDonation, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        boundary = fact.boundary
+        uses = [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
+        if fact.why == "absent":
+            reach = max((len(use.arguments) for use in uses), default=0)
+            if any(use.starred for use in uses) or not uses or any(int(i) < reach for i in fact.parameters):
+                return
+            yield self.finding(
+                fact,
+                f"Argument {fact.parameters[0]} is donated, but `{wording.function_name(boundary)}` is never "
+                f"called with more than {reach}: nothing is donated. Give the position that is meant.",
+                related=[Related(use.place, "called here") for use in uses[:3]],
+            )
+            return
+        names = [name for name in fact.parameters if not _is_number(name, fact, uses)]
+        if not names:
+            return
+        several = len(names) > 1
+        reason = (
+            "only numbers come out"
+            if fact.why == "numbers"
+            else "the outputs take the buffers of other arguments"
+        )
+        given = [value for use in uses for value in use.arguments if value.parameter in names]
+        yield self.finding(
+            fact,
+            f"`{wording.function_name(boundary)}` donates {wording.listing(names)}, but no output can take "
+            f"{'their' if several else 'its'} memory: {reason}. The donation has no effect but a warning: drop it.",
+            confidence=Confidence.HIGH if fact.why == "numbers" else Confidence.MEDIUM,
+            related=[Related(value.place, f"`{value.parameter}` is passed here") for value in given[:3]],
+        )
+
+
+def _is_number(name: str, fact: UselessDonation, uses: list[BoundaryUse]) -> bool:
+    """A number can take the place of a number."""
+    declared = next((p.annotation for p in fact.boundary.parameters if p.name == name), "")
+    passed = [value for use in uses for value in use.arguments if value.parameter == name]
+    return declared in _NUMBERS or (bool(passed) and all(_is_scalar(value) for value in passed))
+
+
+def _is_scalar(value: Operand) -> bool:
+    return value.kind in (Kind.SCALAR, Kind.CONSTANT) or Tag.ZERO_DIM in value.tags
