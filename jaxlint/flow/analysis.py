@@ -27,6 +27,7 @@ from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
 from jaxlint.flow.definitions import PendingCache
+from jaxlint.flow.equal_statics import equal_statics
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
 from jaxlint.flow.instances import generic_instance
@@ -107,6 +108,7 @@ class Analysis:
             found += stale_reads(evaluation)
         found += self._caches_elsewhere(run, module)
         found += cached_tracers(run, evaluations)
+        found += equal_statics(collector.facts)
         found += self._instantiations(module)
         found = self._with_role(module, role, found, collector)
         return sorted(unique(found), key=lambda fact: (fact.place, type(fact).__name__))

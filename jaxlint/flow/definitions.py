@@ -9,6 +9,7 @@ from jaxlint.flow.calls import call_value
 from jaxlint.flow.facts import CacheStore, ModuleRole
 from jaxlint.flow.frame import STATEMENTS, Call, Frame, evaluate, statement
 from jaxlint.flow.objects import BoundaryState, ClassInfo, Closure, Function, Origin, Scope, annotation_text
+from jaxlint.flow.pytree_classes import note_flattening, note_registration
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
@@ -48,6 +49,7 @@ _CLASS_DECORATORS = {
     "chex.dataclass": "struct",
     "jax_dataclasses.pytree_dataclass": "struct",
     "jax.tree_util.register_pytree_node_class": "pytree",
+    "jax.tree_util.register_pytree_with_keys_class": "pytree",
     "jax.tree_util.register_dataclass": "pytree",
     "jax.tree_util.register_static": "pytree",
     "penzai.core.struct.pytree_dataclass": "pytree",
@@ -207,6 +209,7 @@ def class_def(frame: Frame, node: ast.ClassDef) -> None:
         )
         if not plain:
             cls.attributes[name] = value
+    note_flattening(cls)
     for value in cls.attributes.values():
         if value.kind == BOUNDARY and value.data.in_class is None and _is_own_method(value.data, cls):
             value.data.in_class = cls
@@ -255,7 +258,19 @@ def _is_static_field(node: ast.expr | None) -> bool:
                 return True
             if keyword.arg == "pytree_node" and keyword.value.value is False:
                 return True
+        if keyword.arg == "metadata" and _says_static(keyword.value):
+            return True
     return False
+
+
+def _says_static(metadata: ast.expr) -> bool:
+    """`dict(static=True)` or `{"static": True}`, as `jax.tree_util.register_dataclass` reads it."""
+    if isinstance(metadata, ast.Dict):
+        pairs = zip(metadata.keys, metadata.values, strict=True)
+        said = [(k.value, v) for k, v in pairs if isinstance(k, ast.Constant)]
+    else:
+        said = [(k.arg, k.value) for k in metadata.keywords] if isinstance(metadata, ast.Call) else []
+    return any(key == "static" and isinstance(v, ast.Constant) and v.value is True for key, v in said)
 
 
 def _bases(frame: Frame, cls: ClassInfo, node: ast.ClassDef) -> None:
@@ -307,6 +322,7 @@ def _class_decorator(frame: Frame, cls: ClassInfo, decorator: Value, node: ast.e
         return
     dotted = decorator.data
     if dotted in _CLASS_DECORATORS:
+        note_registration(cls, node)
         cls.family = cls.family or _CLASS_DECORATORS[dotted]
         cls.dataclass = True
     if dotted in _DATACLASSES:

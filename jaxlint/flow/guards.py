@@ -56,6 +56,9 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
             if isinstance(callee, ast.Attribute)
             else ""
         )
+        of_self = bool(test.args) and isinstance(test.args[0], ast.Name) and test.args[0].id == "self"
+        if name == "hasattr" and of_self:
+            return 0  # asks what the object has got so far
         if name in _TYPE_TESTS or "tracer" in name.lower() or "concrete" in name.lower():
             return SHAPE_BRANCH
     return 0

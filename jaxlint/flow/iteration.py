@@ -61,7 +61,10 @@ def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> 
     most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
     bounded = iterable.data.__class__ is list and len(iterable.data) <= most
     origin = element.origin or Origin(frame.module, source, "list element")
-    return _each(frame, element, origin, bounded)
+    each = _each(frame, element, origin, bounded)
+    if each.kind == SCALAR and iterable.data.__class__ is list and is_literal_display(source):
+        each.data = tuple(v.data for v in iterable.data if v.kind == CONSTANT)
+    return each
 
 
 def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:

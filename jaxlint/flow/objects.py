@@ -271,6 +271,14 @@ class ClassInfo:
                 found |= base.array_fields(depth + 1)
         return found
 
+    def all_static_fields(self, depth: int = 0) -> frozenset[str]:
+        """Fields that are part of the pytree's structure, inherited ones included."""
+        found = frozenset(self.static_fields)
+        if depth < 6:
+            for base in self.bases:
+                found |= base.all_static_fields(depth + 1)
+        return found
+
     @property
     def is_pytree_module(self) -> bool:
         """An Equinox or Flax module: a pytree (or a graph node) to its own jit."""

@@ -44,6 +44,7 @@ def operand(
     keyword: bool = False,
     path: str = "",
     depth: int = 0,
+    static_field: bool = False,
 ) -> Operand:
     """What a fact says of a value at a use."""
     origin = value.origin
@@ -86,6 +87,8 @@ def operand(
         hashing=hashing(value),
         fresh_in=freshness(frame, value.data) if fresh else "",
         made_in=maker(value.data) if fresh else "",
+        static_field=static_field,
+        choices=value.data if value.kind == SCALAR and value.data is not None else (),
     )
 
 
@@ -97,8 +100,12 @@ def _leaves(frame: Frame, node: ast.AST, value: Value, path: str, depth: int) ->
     if depth >= _DEPTH:
         return []
     found: list[Operand] = []
+    static = value.data.cls.all_static_fields() if value.kind == INSTANCE else frozenset()
     for step, at, member in members(node, value)[:_LEAVES]:
-        found.append(operand(frame, at, member, path=path + step, depth=depth + 1))
+        of_structure = bool(static) and step[1:] in static
+        found.append(
+            operand(frame, at, member, path=path + step, depth=depth + 1, static_field=of_structure)
+        )
     return found
 
 

@@ -1,0 +1,124 @@
+"""Static values that are equal but not the same: a trace made for one answers for the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jaxlint.finding import Place
+from jaxlint.flow.facts import BoundaryUse, EqualStatic, Fact, Kind, Operand, Parameter
+
+_NUMBERS = (bool, int, float, complex)
+
+
+class Use(NamedTuple):
+    """A static number in one call. `beside` are the other static constants, which must agree for one trace
+    to serve two calls."""
+
+    call: BoundaryUse
+    argument: Operand
+    leaf: Operand
+    value: object
+    beside: dict[tuple[str, str], object]
+
+
+def equal_statics(facts: Iterable[Fact]) -> list[Fact]:
+    """Calls, in the order of the program, that an earlier one answers for with another type of number."""
+    uses: dict[tuple[Place, str, str], list[Use]] = {}
+    found: list[Fact] = []
+    for call in facts:
+        if not isinstance(call, BoundaryUse) or call.starred or _made_for(call):
+            continue
+        statics = list(_statics(call))
+        constants = _constants(call)
+        for argument, leaf, values in statics:
+            name = _name(argument)
+            beside = {key: value for key, value in constants.items() if key != (name, leaf.path)}
+            earlier = uses.setdefault((call.boundary.place, name, leaf.path), [])
+            for value in values:
+                use = Use(call, argument, leaf, value, beside)
+                first = next((u for u in earlier if _answers(u, use)), None)
+                if first is not None and not any(_same(u, use) for u in earlier):
+                    found.append(_fact(first, use))
+                earlier.append(use)
+    return found
+
+
+def _made_for(call: BoundaryUse) -> bool:
+    """A function made the boundary anew, perhaps for this very call."""
+    maker = call.boundary.made_in
+    return bool(call.boundary.fresh) and call.symbol != maker and not call.symbol.startswith(f"{maker}.")
+
+
+_GIVEN = object()  # an argument of which only that it is passed is known
+
+
+def _name(argument: Operand) -> str:
+    return argument.parameter or str(argument.index)
+
+
+def _constants(call: BoundaryUse) -> dict[tuple[str, str], object]:
+    """(parameter, path) → the constant there, for all that is passed."""
+    found: dict[tuple[str, str], object] = {}
+    for argument in call.arguments:
+        found[_name(argument), ""] = _GIVEN
+        for leaf in argument.walk():
+            if leaf.kind is Kind.CONSTANT:
+                found[_name(argument), leaf.path] = leaf.constant
+    return found
+
+
+def _values(operand: Operand) -> tuple[object, ...]:
+    if operand.kind is Kind.CONSTANT and type(operand.constant) in _NUMBERS:
+        return (operand.constant,)
+    return tuple(v for v in operand.choices if type(v) in _NUMBERS)
+
+
+def _statics(call: BoundaryUse) -> Iterator[tuple[Operand, Operand, tuple[object, ...]]]:
+    """(argument, number in it, its values) where the cache compares by equality."""
+    flavour = call.boundary.flavour
+    for argument in call.arguments:
+        static = call.is_static(argument)
+        for leaf in argument.walk():
+            values = _values(leaf)
+            compared = (
+                flavour == "filter"
+                or leaf.static_field
+                or (static and leaf is not argument)  # alone, a static number is compared with its type
+                or (flavour == "nnx" and leaf.path.startswith("."))
+            )
+            if values and compared:
+                yield argument, leaf, values
+
+
+def _same(one: Use, other: Use) -> bool:
+    return type(one.value) is type(other.value) and one.value == other.value
+
+
+def _answers(earlier: Use, later: Use) -> bool:
+    """Whether the earlier call's trace serves the later one, with a number of another type."""
+    if earlier.value != later.value or type(earlier.value) is type(later.value):
+        return False
+    if earlier.beside.keys() != later.beside.keys():
+        return False
+    return all(
+        value == later.beside[key] or _GIVEN in (value, later.beside[key])
+        for key, value in earlier.beside.items()
+    )
+
+
+def _fact(earlier: Use, later: Use) -> EqualStatic:
+    name = later.argument.parameter
+    parameter = next((p for p in later.call.boundary.parameters if p.name == name), Parameter(name or ""))
+    return EqualStatic(
+        later.leaf.place,
+        later.call.symbol,
+        later.call.proof,
+        boundary=later.call.boundary,
+        parameter=parameter,
+        path=later.leaf.path,
+        value=later.value,
+        answered_by=earlier.value,
+        earlier=earlier.leaf.place,
+        call=later.call.place,
+    )
