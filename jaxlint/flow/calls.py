@@ -29,6 +29,7 @@ from jaxlint.flow.values import (
     HOST,
     INSTANCE,
     LOW,
+    ONE_OF,
     PARAMETER,
     PARTIAL,
     PER_CALL_UNKNOWN,
@@ -43,12 +44,14 @@ from jaxlint.flow.values import (
     UPDATED,
     Value,
     collection,
+    join_all,
     tree,
 )
 from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.impure import FILE_METHODS
+from jaxlint.jax_api.precision import solver
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT
 
 _GENERATORS = ("numpy.random.Generator().", "random.Random().")
@@ -211,6 +214,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
         method = callee.data.cls.lookup("__call__")
         if method is not None:
             return call_value(frame, bound_method(frame, method, callee, call.node), call)
+    if kind == ONE_OF:
+        return join_all([call_value(frame, choice, call) for choice in callee.data]) or UNKNOWN_VALUE
     if kind == FOREIGN:
         return _call_foreign(frame, callee, call)
     keep(call)
@@ -236,12 +241,16 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
     handler = API_CALLS.get(kind)
     if handler is not None:
         result = handler(frame, dotted, last, call)
-        return dtypes.typed(frame, dotted, last, call, result) if kind in dtypes.TYPED else result
-    keep(call)
-    if dotted in dtypes.TREE_CASTS:
-        return dtypes.cast_tree(frame, dotted, call)
-    dtypes.note_solver(frame, dotted, call)
-    return UNKNOWN_VALUE
+        if kind in dtypes.TYPED:
+            return dtypes.typed(frame, dotted, last, call, result)
+    elif dotted in dtypes.TREE_CASTS:
+        result = dtypes.cast_tree(frame, dotted, call)
+    else:
+        keep(call)
+        result = UNKNOWN_VALUE
+    if solver(dotted):
+        dtypes.note_solver(frame, dotted, call)
+    return result
 
 
 def keep(call: Call) -> None:
@@ -339,11 +348,19 @@ def _through_transforms(frame: Frame, closure: Closure, result: Value) -> Value:
     array = TRACED_VALUE if frame.level >= JIT else Value(TRACED_VALUE.kind) if frame.level else DEVICE_VALUE
     loose = TRACED_PARAMETER if frame.level else DEVICE_VALUE
     if "value_and_grad" in names:
-        first = result if result.kind == TREE and result.data else array
+        first = _differentiated(result, array)
         return tree([outside(first) if frame.level == EAGER else first, loose])
     if frame.level == EAGER:
         return outside(result)
     return TRACED_PARAMETER if result.kind in (TREE, UNKNOWN, PARAMETER) else array
+
+
+def _differentiated(result: Value, array: Value) -> Value:
+    """The value that `value_and_grad` gives beside the gradient: a number, or a number and what comes with it."""
+    number = Value(array.kind, 0, 0, None, None, None, 1)
+    if result.kind == TREE and result.data.__class__ is list and result.data:
+        return tree([number, *result.data[1:]])
+    return result if result.kind == TREE and result.data else number
 
 
 def outside(value: Value | None, flavour: str = "jax") -> Value:
@@ -353,7 +370,9 @@ def outside(value: Value | None, flavour: str = "jax") -> Value:
     kind = value.kind
     if kind in (TRACED_VALUE.kind, PARAMETER):
         return (
-            Value(DEVICE, 0, value.tags, None, None, value.origin, value.size) if value.tags else DEVICE_VALUE
+            Value(DEVICE, 0, value.tags, None, None, value.origin, value.size)
+            if value.tags or value.size is not None
+            else DEVICE_VALUE
         )
     if kind == TREE:
         if value.data.__class__ is list:

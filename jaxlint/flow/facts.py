@@ -557,6 +557,14 @@ class FreshControlBody(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Attention(Fact):
+    """A softmax over every query against every key, and the product of its weights with the values."""
+
+    scores: Place
+    output: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """An outer name that a jitted function reads. `what`: "array", "model" or "parameters" (a tree of arrays)."""
 
@@ -581,7 +589,9 @@ class Append(Fact):
     `over` is what the loop runs over: "stream" (no end in sight: `while True`, a video, `count()`), "loader",
     "range" (a known number of rounds), "literal" or "" (unknown). `emptied`: the container loses members too.
     `sampled`: only in every so many rounds. `host_copy`: of an array on the device that is not proven a number.
-    `decoded`: a frame from a video library.
+    `decoded`: a frame from a video library. `output`: what of a boundary's result it is: "tree", "array",
+    "number", "unknown", or "" (none); `made_by`: that boundary's call. `rounds` of the loop, if known.
+    `collected`: by a comprehension.
     """
 
     container: str
@@ -592,6 +602,10 @@ class Append(Fact):
     sampled: bool = False
     host_copy: bool = False
     decoded: bool = False
+    output: str = ""
+    made_by: Place | None = None
+    rounds: int | None = None
+    collected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from jaxlint.flow.bindings import Bindings, bindings_of, own_nodes, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.unrolled import rounds
 from jaxlint.flow.values import CONCRETE, DEVICE, TREE, UNKNOWN, Value, is_small, parts
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
@@ -48,7 +50,8 @@ class PendingAppend(PendingFact):
         frame = self.frame
         scope, bindings = scope_of(frame), bindings_of(frame)
         decoded = _is_decoded(self.value_node, bindings, 3)
-        if self.value.kind == UNKNOWN and not self.copies and not decoded:
+        output = output_of(frame, self.value_node, self.value)
+        if self.value.kind == UNKNOWN and not self.copies and not decoded and output is None:
             return None
         return Append(
             frame.place(self.node),
@@ -62,7 +65,20 @@ class PendingAppend(PendingFact):
             sampled=_is_sampled(self.loop, self.node),
             host_copy=self.copies,
             decoded=decoded,
+            output=output.what if output is not None else "",
+            made_by=output.call if output is not None else None,
+            rounds=self._rounds(),
+            collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
         )
+
+    def _rounds(self) -> int | None:
+        """How many times the loop goes round, where that is in view."""
+        loop = self.loop
+        if not isinstance(loop, (ast.For, ast.ListComp, ast.DictComp)):
+            return None
+        source = loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter
+        found = rounds(self.frame, _look(self.frame, source))
+        return found.number if found is not None else None
 
 
 def note_append(frame: Frame, name: str, call: Call) -> None:
@@ -78,6 +94,13 @@ def note_append(frame: Frame, name: str, call: Call) -> None:
         return
     if isinstance(node.func, ast.Attribute) and len(node.args) == len(call.positional):
         _note(frame, node, node.func.value, node.args[-1], call.positional[-1])
+
+
+def note_extension(frame: Frame, node: ast.AugAssign) -> None:
+    """`kept += [value]`."""
+    added = node.value
+    if not frame.quiet and isinstance(node.op, ast.Add) and isinstance(added, ast.List) and added.elts:
+        _note(frame, node, node.target, added.elts[-1], evaluate(frame, added.elts[-1]))
 
 
 def note_entry(frame: Frame, node: ast.Subscript, value: Value) -> None:
@@ -109,7 +132,7 @@ def _note(frame: Frame, node: ast.AST, container: ast.expr, value_node: ast.expr
 
 def _may_hold(value: Value) -> bool:
     if value.kind in CONCRETE:
-        return not is_small(value) or value.size != 1
+        return value.kind == DEVICE or not is_small(value) or value.size != 1
     if value.kind == TREE:
         return any(_may_hold(member) for member in parts(value))
     return value.kind == UNKNOWN

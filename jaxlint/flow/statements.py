@@ -7,17 +7,22 @@ import ast
 from jaxlint.flow import effects, traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
-from jaxlint.flow.guards import TRY, guard_of, takes_tracer_errors
+from jaxlint.flow.guards import SHAPE_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
+from jaxlint.flow.keeping import note_extension
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.operators import combine
 from jaxlint.flow.run import returned
 from jaxlint.flow.values import (
     BOUNDARY,
     CONSTANT,
+    BOUNDED,
     NONE,
+    PER_CALL,
+    SCALAR,
     TRACERS,
     TREE,
     UNKNOWN_VALUE,
+    Origin,
     Value,
     join_environments,
     parts,
@@ -87,8 +92,12 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     value = combine(frame, before, by, node.op, node)
     if frame.level:
         effects.counted(frame, node, before, by)
+    else:
+        note_extension(frame, node)
     if value.varies and value.origin is not None and value.origin.word == "accumulator":
         value = value.but(origin=value.origin._replace(node=node))
+    if isinstance(node.target, ast.Attribute) and value.kind == SCALAR and not value.varies:
+        value = value.but(varies=PER_CALL, tags=value.tags & ~BOUNDED, origin=Origin(frame.module, node, "counter"))
     assign(frame, node.target, value)
 
 
@@ -151,6 +160,8 @@ def if_(frame: Frame, node: ast.If) -> bool:
     frame.guard = before | guard_of(frame, node.test, False)
     else_ends = execute(frame, node.orelse)
     frame.guard = before
+    if body_ends and asks_for_tracer(node.test):
+        frame.guard |= SHAPE_BRANCH  # who comes here holds no tracer
     if not skips_rest(frame, node):
         frame.branches = branches
     if not body_ends and not else_ends:

@@ -1,0 +1,153 @@
+"""Whether an expression is what a jit boundary returned, or a part of it: looked up by syntax, for the few values
+that loops keep."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from jaxlint.finding import Place
+from jaxlint.flow.bindings import Bindings, own_nodes
+from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.values import BOUNDARY, CONSTANT, DEVICE, FUNCTION, INSTANCE, SCALAR, TREE, UNKNOWN, Value
+
+_DEPTH = 4
+# Names of what is a number, whatever its shape cannot tell.
+_NUMBERS = re.compile(
+    r"loss|acc(uracy)?(\b|_|$)|reward|score|err(or)?s?(\b|_|$)|metric|norm|elbo|nll|cost|energy|fitness|return|done"
+    r"|lr|rate|time|step|mse|mae|rmse|psnr|ssim|perplexity|entropy|kl|iou|auc|f1|total|count|value$|val$|objective",
+    re.IGNORECASE,
+)
+_PASSING = frozenset({"block_until_ready", "stop_gradient"})
+
+
+class Output(NamedTuple):
+    """What a boundary returned: "tree", "array", "number" or "unknown", and the call."""
+
+    what: str
+    call: Place
+
+
+def output_of(frame: Frame, node: ast.expr, value: Value) -> Output | None:
+    """The output that `node` is, if it is one; `value` is what is known of it."""
+    call = _source(frame, node, node.lineno, _DEPTH)
+    if call is None:
+        return None
+    return Output(_what(value, (dotted_name(node) or _key(node)).rpartition(".")[2]), call)
+
+
+def _key(node: ast.expr) -> str:
+    """`loss` in `metrics["loss"]`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
+    return ""
+
+
+def _what(value: Value, name: str) -> str:
+    if value.kind == TREE and value.data.__class__ is dict:
+        found = {_what(member, str(key)) for key, member in value.data.items()}
+        return "number" if found <= {"number"} else "tree"
+    if value.kind == TREE:
+        members = value.data if value.data.__class__ is list else [value.element] if value.element else []
+        found = {_what(member, name) for member in members}
+        return "number" if found <= {"number"} else "tree"
+    if value.kind == INSTANCE:
+        return "tree"
+    if value.kind in (SCALAR, CONSTANT) or value.size == 1 or _NUMBERS.search(name):
+        return "number"
+    return "array" if value.kind == DEVICE else "unknown"
+
+
+def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None:
+    """The boundary call that an expression is the result, or a part of the result, of."""
+    if not depth:
+        return None
+    if isinstance(node, ast.Name):
+        for scope in _scopes(frame):
+            bound = _bindings(frame, scope).of(node.id)
+            if bound:
+                earlier = [b for b in bound if b.lineno <= line and not _loads(b, node.id, line)]
+                return _source(frame, (earlier or bound)[-1], line, depth - 1)
+        return None
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        return _source(frame, node.value, line, depth) if not _indexes(node) else None
+    if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
+        members = node.values if isinstance(node, ast.Dict) else node.elts
+        return next((s for s in (_source(frame, m, line, depth - 1) for m in members) if s is not None), None)
+    if isinstance(node, ast.Call):
+        return _called(frame, node, line, depth)
+    return None
+
+
+def _loads(bound: ast.expr, name: str, line: int) -> bool:
+    """`m = device_get(m)` counts as what it is, `state = step(state)` on the same line too."""
+    return bound.lineno == line and isinstance(bound, ast.Name) and bound.id == name
+
+
+def _indexes(node: ast.expr) -> bool:
+    """`x[3]`, `x[:, 0]`: a piece of an array, a new one."""
+    if not isinstance(node, ast.Subscript):
+        return isinstance(node, ast.Attribute) and node.attr in ("T", "shape", "dtype", "at")
+    index = node.slice
+    return not isinstance(index, (ast.Constant, ast.Name))
+
+
+def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None:
+    name = (dotted_name(node.func) or "").rpartition(".")[2]
+    if name in _PASSING and (node.args or isinstance(node.func, ast.Attribute)):
+        passed = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]
+        return _source(frame, passed, line, depth - 1)
+    callee = _look(frame, node.func)
+    if callee.kind == BOUNDARY:
+        return frame.place(node)
+    if callee.kind == FUNCTION and depth > 1 and not callee.data.function.is_lambda:
+        function = callee.data.function
+        if function.module is frame.module and _returns_output(frame, function.node, function.module):
+            return frame.place(node)
+    return None
+
+
+def _returns_output(frame: Frame, function: ast.AST, module: LoadedModule) -> bool:
+    """Whether a function of the module hands on what a boundary returns."""
+    bindings = Bindings(function)
+    for node in own_nodes(function):
+        if not isinstance(node, ast.Return) or node.value is None:
+            continue
+        for value in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
+            sources = bindings.of(value.id) if isinstance(value, ast.Name) else [value]
+            for source in sources[-1:]:
+                if isinstance(source, ast.Call) and _look(frame, source.func).kind == BOUNDARY:
+                    return True
+    return False
+
+
+def _bindings(frame: Frame, scope: ast.AST) -> Bindings:
+    known = frame.run.bindings.get(scope)
+    if known is None:
+        known = frame.run.bindings[scope] = Bindings(scope)
+    return known
+
+
+def _scopes(frame: Frame) -> list[ast.AST]:
+    scopes: list[ast.AST] = []
+    function = frame.function
+    while function is not None:
+        scopes.append(function.node)
+        function = function.parent
+    return [*scopes, frame.module.tree]
+
+
+def _look(frame: Frame, node: ast.expr) -> Value:
+    """The value of a name or attribute, evaluated without leaving anything."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return Value(UNKNOWN)
+    log, frame.log = frame.log, []
+    frame.quiet += 1
+    try:
+        return evaluate(frame, node)
+    finally:
+        frame.quiet -= 1
+        frame.log = log
