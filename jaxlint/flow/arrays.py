@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import dtypes, traced
+from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
@@ -89,7 +90,7 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         proven = traced.contains_tracer(values) or (
             frame.level >= JIT and subject is not None and subject.kind in ARRAYS
         )
-        if proven and not (subject is not None and subject.kind == PARAMETER and last == "repeat"):
+        if proven:
             traced.data_shape(frame, call.node, dotted, "call", subject)
             return Value(TRACED, 0, DATA_SHAPE)
     check_sizes(frame, SIZED.get(last), dotted, call)
@@ -233,6 +234,8 @@ def _word(last: str) -> str:
 @api_call("lax")
 def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     values = call.values()
+    if last == "softmax":
+        note_softmax(frame, call)
     if (
         last in ("psum", "pmax", "pmin", "pmean")
         and call.positional

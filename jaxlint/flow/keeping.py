@@ -13,13 +13,14 @@ from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.unrolled import rounds
-from jaxlint.flow.values import CONCRETE, DEVICE, TREE, UNKNOWN, Value, is_small, parts
+from jaxlint.flow.values import API, CONCRETE, DEVICE, TREE, UNKNOWN, Value, is_small, parts
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
 _DECODERS = re.compile(
     r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread"
 )
+_VIDEO_LIBRARIES = frozenset({"cv2", "imageio", "av", "decord", "skvideo", "mediapy", "torchvision"})
 _STREAMS = re.compile(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
 _LOADERS = re.compile(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
 _EXPRESSIONS = (ast.Call, ast.Subscript, ast.BinOp)
@@ -49,7 +50,7 @@ class PendingAppend(PendingFact):
     def fact(self) -> Append | None:
         frame = self.frame
         scope, bindings = scope_of(frame), bindings_of(frame)
-        decoded = _is_decoded(self.value_node, bindings, 3)
+        decoded = _has_decoder(frame) and _is_decoded(self.value_node, bindings, 3)
         output = output_of(frame, self.value_node, self.value)
         if self.value.kind == UNKNOWN and not self.copies and not decoded and output is None:
             return None
@@ -185,6 +186,12 @@ def _holds_device(value: Value) -> bool:
 
 def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _has_decoder(frame: Frame) -> bool:
+    """Whether a library that decodes video is imported here."""
+    names = [*frame.names.values(), *(frame.module.names or {}).values()]
+    return any(value.kind == API and value.data.partition(".")[0] in _VIDEO_LIBRARIES for value in names)
 
 
 def _is_decoded(node: ast.expr, bindings: Bindings, depth: int) -> bool:

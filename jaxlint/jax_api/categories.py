@@ -6,6 +6,7 @@ from functools import cache
 
 from jaxlint.jax_api.arrays import DTYPES, STATIC_JNP, TYPES
 from jaxlint.jax_api.boundaries import BOUNDARIES, HAIKU_TRANSFORMS, TRACE_GUARDS, TRANSPARENT
+from jaxlint.jax_api.precision import SECOND_ORDER
 from jaxlint.jax_api.runtime import BACKEND_FREE, BACKEND_STARTERS, CACHE_CALLS, CONFIG_CALLS
 from jaxlint.jax_api.transforms import CONTROL_FLOW, TRACERS, TRANSFORMS
 
@@ -21,6 +22,7 @@ _EXACT: dict[str, str] = {
     **dict.fromkeys(CACHE_CALLS, "cache_call"),
     **dict.fromkeys(BACKEND_FREE, "other"),
     **dict.fromkeys(BACKEND_STARTERS, "devices"),
+    **dict.fromkeys((name for name in SECOND_ORDER if not name.startswith("optax.")), "constructor"),
     "functools.partial": "partial",
     "jax.tree_util.register_pytree_node": "register_pytree",
     "jax.tree_util.register_pytree_node_class": "register_pytree",
@@ -65,6 +67,9 @@ _EXACT: dict[str, str] = {
     "equinox.apply_updates": "apply_updates",
     "equinox.tree_at": "tree_at",
     "dataclasses.replace": "replace",
+    "dataclasses.field": "field",
+    "equinox.field": "field",
+    "flax.struct.field": "field",
     "dataclasses.dataclass": "dataclass",
     "jax.disable_jit": "context",
     "jax.lax.axis_size": "static",
@@ -91,7 +96,7 @@ _EXACT: dict[str, str] = {
 _DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 # Their classes make objects worth following: layers, optimisers, states.
 _LIBRARIES = ("equinox.nn.", "flax.linen.", "flax.nnx.", "haiku.", "optax.", "flax.training.")
-_OPTAX_ARRAYS = ("loss", "entropy", "global_norm", "divergence", "softmax")
+_OPTAX_ARRAYS = ("loss", "entropy", "divergence", "global_norm")
 
 
 @cache
@@ -125,7 +130,7 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
     if head.startswith("optax.") and head.endswith("()") and last in ("init", "update"):
         return "optimizer_method"
     if head == "optax":
-        return "lax" if any(word in last for word in _OPTAX_ARRAYS) else "optimizer"
+        return "lax" if last.startswith(_OPTAX_ARRAYS) or last.endswith(_OPTAX_ARRAYS[:3]) else "optimizer"
     return "other"
 
 
@@ -141,6 +146,8 @@ _MOVED = (
     ("jax._src.numpy.", "jax.numpy."),
     ("flax.experimental.nnx", "flax.nnx"),
     ("flax.nnx.transforms.", "flax.nnx."),
+    ("flax.linen.softmax", "jax.nn.softmax"),
+    ("flax.nnx.softmax", "jax.nn.softmax"),
     ("equinox._jit.", "equinox."),
     ("equinox._filters.", "equinox."),
     ("jax.experimental.pjit.pjit", "jax.pjit"),
