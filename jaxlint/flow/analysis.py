@@ -100,7 +100,10 @@ class Analysis:
             callers = self.program.table
             repeated = repeating_call(callers, module.entry, function, run.traced)
             eager = reached_eagerly(callers, module.entry, function, run.traced)
-            roots.append(Root(evaluation, eager, repeated, False, traced and not eager))
+            root = Root(evaluation, eager, repeated, False, traced and not eager)
+            if eager and not module.entry.record.is_test:
+                root.by_test = not reached_eagerly(callers, module.entry, function, run.traced, tests=False)
+            roots.append(root)
         collector = Collector(run)
         collector.collect(roots)
         found = list(collector.facts)

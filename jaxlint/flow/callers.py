@@ -76,10 +76,12 @@ def _is_traced(module: ModuleEntry, site: CallSite, traced: set[tuple[str, str]]
 
 
 def reached_eagerly(
-    table: ModuleTable, module: ModuleEntry, function: Function, traced: set[Function]
+    table: ModuleTable, module: ModuleEntry, function: Function, traced: set[Function], tests: bool = True
 ) -> bool:
-    """Whether a chain of calls from module level, main or a test reaches the function outside any trace."""
-    return _reached(table, module, function.record_name, _traced_names(traced), 0, set())
+    """Whether a chain of calls from module level, main or a test reaches the function outside any trace.
+    `tests`: whether calls in test modules count."""
+    seen: set[tuple[str, str]] = set()
+    return _reached(table, module, function.record_name, _traced_names(traced), 0, seen, tests)
 
 
 def _reached(
@@ -89,6 +91,7 @@ def _reached(
     traced: set[tuple[str, str]],
     depth: int,
     seen: set[tuple[str, str]],
+    tests: bool,
 ) -> bool:
     record = module.record.functions.get(qualname)
     if record is None or depth > _DEPTH or (module.absolute, qualname) in seen:
@@ -101,9 +104,9 @@ def _reached(
         return True
     seen.add((module.absolute, qualname))
     for owner, site in table.callers(module, qualname):
-        if site.caller == qualname or _is_traced(owner, site, traced):
+        if site.caller == qualname or _is_traced(owner, site, traced) or (owner.record.is_test and not tests):
             continue
-        if not site.caller or _reached(table, owner, site.caller, traced, depth + 1, seen):
+        if not site.caller or _reached(table, owner, site.caller, traced, depth + 1, seen, tests):
             return True
     return False
 

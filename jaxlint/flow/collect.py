@@ -37,7 +37,7 @@ _CHAIN = 6
 class Root:
     """Where a walk starts: the module's top level or one of its functions, with what is known of its callers."""
 
-    __slots__ = ("at_import", "device", "eager", "evaluation", "repeated", "traced")
+    __slots__ = ("at_import", "by_test", "device", "eager", "evaluation", "repeated", "traced")
 
     def __init__(
         self, evaluation: Evaluation, eager: bool, repeated: Place | None, at_import: bool, traced: bool
@@ -48,6 +48,7 @@ class Root:
         self.at_import = at_import
         self.traced = traced
         self.device: Place | None = None  # the first device work of the walk so far
+        self.by_test = False  # only tests are seen to lead to it
 
 
 class Collector:
@@ -125,13 +126,19 @@ class Collector:
         eager_fact = outside or fact.proof.level == "eager"
         if eager_fact and root.traced and isinstance(fact, (JitCall, FreshControlBody)):
             return  # the function is also traced, and nothing proves that it runs outside a trace
-        proof = replace(fact.proof, eager=root.eager and eager_fact, repeated=repeated, chain=chain)
+        eager = root.eager and eager_fact
+        by_test = root.by_test or self._tests_another(fact)
+        proof = replace(fact.proof, eager=eager, repeated=repeated, chain=chain, by_test=by_test)
         if isinstance(fact, BoundaryUse) and repeated is not None:
             fact = _varying_by_call(fact)
         if isinstance(fact, ConfigChange):
             at_import = fact.at_import or (root.at_import and bool(chain))
             fact = replace(fact, at_import=at_import, after_device_use=root.device)
         self.facts.append(replace(fact, proof=proof))
+
+    def _tests_another(self, fact: Fact) -> bool:
+        top = self.run.top
+        return top is not None and top.module.entry.record.is_test and fact.place.path != top.module.path
 
     def _note_device(self, use: DeviceUse, chain: tuple[Step, ...]) -> None:
         moved = DeviceUse.__new__(DeviceUse)

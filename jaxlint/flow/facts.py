@@ -87,6 +87,7 @@ class Proof:
     """How the analysis came to the place.
 
     `eager`: a chain of calls from module level, main or a test reaches it outside any trace.
+    `by_test`: all that is seen to lead to it are tests in other modules.
     `repeated`: the place (a loop or a call in a loop) that makes this code run again and again, if any.
     `why_traced`: the boundary, transform or control-flow call that traces this code, if any.
     """
@@ -97,6 +98,7 @@ class Proof:
     why_traced: Place | None = None
     chain: tuple[Step, ...] = ()
     guard: Guard = Guard.NONE
+    by_test: bool = False
 
     def repeats(self, function: str) -> bool:
         """Whether a function on the chain, or at its root, runs again and again: the loop is around its call

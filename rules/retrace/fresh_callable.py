@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import FreshControlBody
-from jaxlint.rule import Rule
+from jaxlint.flow.facts import FreshControlBody, ModuleRole
+from jaxlint.rule import Rule, Severity
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -28,7 +28,8 @@ class FreshCallable(Rule):
     """`lax.scan` or a relative gets a new body each time, or is differentiated eagerly, again and again."""
 
     def suspect(self, fact: FreshControlBody) -> bool:
-        outside = fact.proof.eager or fact.shows_effects
+        # What only tests run eagerly, others will have jitted.
+        outside = (fact.proof.eager and not fact.proof.by_test) or fact.shows_effects
         called = not any(step.declared for step in fact.proof.chain)
         return outside and called and _runs_again(fact)
 
@@ -41,7 +42,13 @@ class FreshCallable(Rule):
         )
         if again is not None:
             related.append(Related(again, "runs again here"))
-        yield self.finding(fact, _message(fact, node, ctx), related=related, fix=_fix(fact, node, ctx))
+        yield self.finding(
+            fact,
+            _message(fact, node, ctx),
+            severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
+            related=related,
+            fix=_fix(fact, node, ctx),
+        )
 
 
 def _in_loop(fact: FreshControlBody) -> bool:
