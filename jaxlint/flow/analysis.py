@@ -171,7 +171,9 @@ class Analysis:
         self, module: LoadedModule, role: ModuleRole, found: list[Fact], collector: Collector
     ) -> list[Fact]:
         """Configuration and import-time facts know their module's role and what came before them."""
-        changes = [f for f in found if isinstance(f, ConfigChange) and f.place.path == module.path]
+        changes = [
+            f for f in found if isinstance(f, ConfigChange) and (f.place.path == module.path or f.at_import)
+        ]
         others = [f for f in found if not isinstance(f, ConfigChange)]
         uses = [u for u in collector.device_uses if u.place.path == module.path]
         guard = _main_guard(module.tree)
@@ -179,7 +181,7 @@ class Analysis:
             replace(
                 change,
                 role=role,
-                in_main_guard=guard is not None and guard[0] <= change.place.span.line <= guard[1],
+                in_main_guard=_guarded(_at_top(change), guard),
                 called_from=self._callers(module, change) if change.symbol else (),
             )
             for change in changes
@@ -192,6 +194,11 @@ class Analysis:
         from jaxlint.flow.callers import library_callers
 
         return library_callers(self.program.table, module.entry, change.symbol)
+
+
+def _at_top(change: ConfigChange) -> Place:
+    """The statement of the root module that leads to a change."""
+    return change.proof.chain[0].place if change.symbol and change.proof.chain else change.place
 
 
 def _guarded(place: Place, guard: tuple[int, int] | None) -> bool:

@@ -60,8 +60,10 @@ def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | 
         value = value.but(origin=value.origin._replace(extra=(name, word)))
     forget(frame, name)
     _forget_dotted(frame, name)
-    if isinstance(source, ast.Name):
-        frame.aliases[name] = source.id
+    if isinstance(source, (ast.Name, ast.Attribute)):
+        meant = dotted_name(source)
+        if meant is not None:
+            frame.aliases[name] = meant
     names[name] = value
     if frame.level and (name in frame.globals or name in frame.nonlocals):
         effects.name_stored(frame, target, value)
@@ -73,10 +75,24 @@ def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | 
         frame.log.append(Mutated(global_key(frame.module, name), frame.module, target))
         if value.kind == BOUNDARY:
             value.data.escapes = True
+    elif name in frame.nonlocals:
+        _rebind_outer(frame, target, value)
     elif frame.function is None:
         frame.log.append(Mutated(global_key(frame.module, name), frame.module, target))
     else:
         frame.log.append(Mutated(("closure", id(frame.evaluation), name), frame.module, target))
+
+
+def _rebind_outer(frame: Frame, target: ast.Name, value: Value) -> None:
+    """`nonlocal x; x = …` changes the variable of an enclosing function."""
+    scope = frame.outer
+    while scope is not None:
+        known = scope.names.get(target.id)
+        if known is not None:
+            scope.names[target.id] = join(known, value)
+            frame.log.append(Mutated(("closure", id(scope.home), target.id), frame.module, target))
+            return
+        scope = scope.up
 
 
 def _forget_dotted(frame: Frame, name: str) -> None:

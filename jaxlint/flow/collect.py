@@ -16,6 +16,7 @@ from jaxlint.flow.facts import (
     BoundaryUse,
     ConfigChange,
     Fact,
+    FieldStore,
     FreshControlBody,
     JitCall,
     Operand,
@@ -129,8 +130,10 @@ class Collector:
         eager = root.eager and eager_fact
         by_test = root.by_test or self._tests_another(fact)
         proof = replace(fact.proof, eager=eager, repeated=repeated, chain=chain, by_test=by_test)
-        if isinstance(fact, BoundaryUse) and repeated is not None:
+        if repeated is not None and isinstance(fact, BoundaryUse):
             fact = _varying_by_call(fact)
+        elif repeated is not None and isinstance(fact, FieldStore):
+            fact = replace(fact, value=_upgraded(fact.value), in_loop=True)
         if isinstance(fact, ConfigChange):
             at_import = fact.at_import or (root.at_import and bool(chain))
             fact = replace(fact, at_import=at_import, after_device_use=root.device)

@@ -129,9 +129,16 @@ def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
             asked = statement
         elif isinstance(statement, ast.If) and _ends(statement.body) and statement.lineno < _line(node):
             asked = statement.test
+        if isinstance(statement, (ast.If, ast.While, ast.IfExp)) and not _is_choice(statement.test):
+            continue
         if asked is not None and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(asked)):
             return True
     return False
+
+
+def _is_choice(test: ast.expr) -> bool:
+    """A flag, or a comparison with a name or None: what a caller says on purpose. A tolerance is none."""
+    return not any(isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for n in ast.walk(test) if isinstance(n, ast.Compare) for op in n.ops)
 
 
 def _is_update(call: ast.Call) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.calls import call_value
@@ -57,7 +58,6 @@ _CLASS_DECORATORS = {
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attrs.define", "attrs.frozen", "attr.s", "pydantic.dataclasses.dataclass"}
 )
-_PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"})
 _FIELD_CALLS = frozenset({"field", "static_field"})
 
 
@@ -107,6 +107,8 @@ def decorate(frame: Frame, decorator: Value, value: Value, node: ast.expr, funct
             return _builtin_decorator(last, value, function)
         if kind in ("jit", "transform", "control", "trace_guard"):
             return call_value(frame, decorator, call)
+        if decorator.data in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
+            return value
         if kind in ("transparent", "wraps"):
             function.is_static |= last == "staticmethod"
             return value
@@ -253,6 +255,8 @@ def _is_static_field(node: ast.expr | None) -> bool:
     if name not in _FIELD_CALLS:
         return False
     for keyword in node.keywords:
+        if keyword.arg == "metadata" and "static" in ast.dump(keyword.value):
+            return True
         if isinstance(keyword.value, ast.Constant):
             if keyword.arg == "static" and keyword.value.value is True:
                 return True
@@ -284,13 +288,19 @@ def _bases(frame: Frame, cls: ClassInfo, node: ast.ClassDef) -> None:
             cls.dataclass = cls.dataclass or value.data.dataclass
         elif value.kind == API:
             cls.family = cls.family or _FAMILIES.get(value.data, "") or _library_family(value.data)
-            cls.unresolved |= not cls.family and value.data not in _PLAIN_BASES
+            cls.unresolved |= not cls.family and not _is_plain_base(value.data)
         else:
             cls.unresolved = True
     for keyword in node.keywords:
         evaluate(frame, keyword.value)
     for decorator in node.decorator_list:
         _class_decorator(frame, cls, evaluate_decorator(frame, decorator), decorator)
+
+
+def _is_plain_base(dotted: str) -> bool:
+    """A base that leaves comparison and hashing alone: `object`, or an abstract class of the standard library."""
+    top = dotted.partition(".")[0]
+    return dotted == "builtins.object" or (top in sys.stdlib_module_names and top != "builtins")
 
 
 def _library_family(dotted: str) -> str:
@@ -325,6 +335,10 @@ def _class_decorator(frame: Frame, cls: ClassInfo, decorator: Value, node: ast.e
         note_registration(cls, node)
         cls.family = cls.family or _CLASS_DECORATORS[dotted]
         cls.dataclass = True
+    if dotted == "jax.tree_util.register_dataclass" and isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg == "meta_fields" and isinstance(keyword.value, (ast.List, ast.Tuple)):
+                cls.static_fields.update(e.value for e in keyword.value.elts if isinstance(e, ast.Constant))
     if dotted in _DATACLASSES:
         cls.dataclass = True
         cls.frozen |= dotted.endswith("frozen")

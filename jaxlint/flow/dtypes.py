@@ -160,7 +160,7 @@ def member(value: Value) -> Value:
 
 def note_solver(frame: Frame, dotted: str, call: Call) -> None:
     """A call that solves, factorises or takes a second-order step, given values of low precision."""
-    name = solver(dotted) or _given_solver(dotted, call)
+    name = _given_solver(call) if dotted in TAKES_SOLVER else solver(dotted)
     if not name or frame.quiet or not hasattr(call.node, "lineno"):
         return
     for position, value in enumerate(call.values()):
@@ -182,9 +182,7 @@ def note_solver(frame: Frame, dotted: str, call: Call) -> None:
         return
 
 
-def _given_solver(dotted: str, call: Call) -> str:
-    if dotted not in TAKES_SOLVER:
-        return ""
+def _given_solver(call: Call) -> str:
     for value in call.values():
         if value.kind == FOREIGN and value.data.api in SECOND_ORDER:
             return str(value.data.api)

@@ -8,8 +8,8 @@ from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
-from jaxlint.flow.iteration import element_of, is_literal_display, iterated
-from jaxlint.flow.mutation import global_key
+from jaxlint.flow.iteration import as_iterable, element_of, is_literal_display, iterated
+from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
 from jaxlint.flow.keeping import note_collected
 from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
@@ -256,7 +256,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     filtered = False
     inherited: Value | None = None  # what already has a length that depends on data
     for generator in node.generators:
-        iterable = evaluate(frame, generator.iter)
+        iterable = as_iterable(frame, evaluate(frame, generator.iter), generator.iter)
         traced.iterate(frame, generator.iter, iterable)
         if not literal:
             frame.loop += 1
@@ -268,6 +268,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         if iterable.tags & DATA_SHAPE:
             inherited = iterable
     frame.literal_loops += literal
+    frame.log.append(LoopStart())
     if not literal:
         frame.comprehensions.append(node)
     exact = literal and isinstance(node, ast.ListComp) and len(node.generators) == 1
@@ -279,6 +280,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     if not literal and isinstance(node, (ast.ListComp, ast.DictComp)):
         note_collected(frame, node, value)
     frame.literal_loops -= literal
+    frame.log.append(LoopEnd())
     if not literal:
         frame.comprehensions.pop()
     frame.loop -= deeper

@@ -64,6 +64,11 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
     return 0
 
 
+def asks_for_tracer(test: ast.expr) -> bool:
+    """`isinstance(x, jax.core.Tracer)`, `is_tracer(x)`."""
+    return isinstance(test, ast.Call) and any("tracer" in word.lower() for word in _names(test))
+
+
 def _asks_for_shape(node: ast.expr) -> bool:
     """`x.ndim`, `x.shape[0]`, `len(x)`."""
     return any(

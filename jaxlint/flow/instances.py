@@ -19,6 +19,7 @@ from jaxlint.flow.values import (
     SCALAR,
     TRACED_PARAMETER,
     TREE,
+    UNKNOWN,
     UNKNOWN_VALUE,
     Value,
     join,
@@ -69,7 +70,19 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
     return value
 
 
+@api_call("field")
+def field(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`field(default=…)`, `field(default_factory=…)`: the default, or what makes it."""
+    default = call.keywords.get("default")
+    if default is not None:
+        return default
+    factory = call.keywords.get("default_factory")
+    return Value(UNKNOWN, 0, 0, None, factory) if factory is not None else UNKNOWN_VALUE
+
+
 def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
+    from jaxlint.flow.calls import call_value
+
     names = thing.cls.all_fields()
     for name, value in zip(names, call.positional, strict=False):
         thing.fields[name] = value
@@ -81,6 +94,8 @@ def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
             default = thing.cls.attribute(name)
             if default is not None and default.kind == CONSTANT:
                 thing.fields[name] = default
+            elif default is not None and default.element is not None and default.kind == UNKNOWN:
+                thing.fields[name] = call_value(frame, default.element, Call(call.node, [], {}, decorator=True))
 
 
 def holds_arrays(value: Value, depth: int = 0) -> bool:

@@ -11,6 +11,7 @@ from jaxlint.flow.values import (
     BOUNDED,
     CONSTANT,
     HOST,
+    INSTANCE,
     PARAMETER,
     PER_ITERATION,
     RAGGED,
@@ -53,6 +54,25 @@ def element_of(value: Value) -> Value:
     if kind == SHAPE:
         return SHAPE_VALUE
     return UNKNOWN_VALUE
+
+
+def as_iterable(frame: Frame, value: Value, node: ast.expr) -> Value:
+    """What a loop runs over: an object of the project gives what its `__iter__` yields, or its `__next__`."""
+    if value.kind != INSTANCE:
+        return value
+    from jaxlint.flow.attributes import bound_method
+    from jaxlint.flow.calls import call_value
+    from jaxlint.flow.frame import Call
+
+    for name in ("__iter__", "__next__", "__getitem__"):
+        method = value.data.cls.lookup(name)
+        if method is None:
+            continue
+        result = call_value(frame, bound_method(frame, method, value, node), Call(node, [], {}))
+        if name == "__iter__" and result.kind == INSTANCE:
+            continue  # returns itself: its `__next__` tells
+        return result if name == "__iter__" else Value(TREE, 0, 0, None, result)
+    return value
 
 
 def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> Value:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
-from jaxlint.flow.iteration import iterated
+from jaxlint.flow.iteration import as_iterable, iterated
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.statements import target_names
@@ -43,7 +43,7 @@ LoopNode = ast.For | ast.AsyncFor | ast.While
 @statement(ast.For, ast.AsyncFor)
 def for_(frame: Frame, node: ast.For | ast.AsyncFor) -> bool:
     frame.statement = node
-    iterable = evaluate(frame, node.iter)
+    iterable = as_iterable(frame, evaluate(frame, node.iter), node.iter)
     traced.iterate(frame, node.iter, iterable)
 
     def head() -> None:
@@ -94,10 +94,15 @@ def _look_up_fields(frame: Frame, names: list[str]) -> None:
         if not dot or name in frame.names or "." in field:
             continue
         owner = frame.names.get(owner_name)
-        value = owner.data.fields.get(field) if owner is not None and owner.kind == INSTANCE else None
+        value = _field(owner, field) if owner is not None and owner.kind == INSTANCE else None
         if value is not None and is_number(value):
             frame.names[name] = value
             frame.dotted = True
+
+
+def _field(owner: Value, name: str) -> Value | None:
+    stored: Value | None = owner.data.fields.get(name)
+    return stored if stored is not None else owner.data.cls.attribute(name)
 
 
 def _pass(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Value | None) -> Loop:
@@ -144,6 +149,10 @@ def _rehearse(
 def _marked(value: Value) -> Value:
     if is_number(value):
         return Value(SCALAR, value.varies, value.tags & ~BOUNDED | CARRIED, None, None, value.origin)
+    if value.kind == INSTANCE and any(is_number(field) for field in value.data.fields.values()):
+        marked = value.data.described()
+        marked.fields = {n: _marked(f) if is_number(f) else f for n, f in value.data.fields.items()}
+        return Value(INSTANCE, value.varies, value.tags, marked, None, value.origin)
     return value
 
 
@@ -157,12 +166,29 @@ def _carried(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value
         return before
     if after is before:
         return before
+    if after.kind == INSTANCE and before.kind == INSTANCE and after.data.cls is before.data.cls:
+        return _carried_instance(frame, node, before, after)
     joined = join(before, after.but(tags=after.tags & ~(CARRIED | MOVED)))
     if is_small(before) and not joined.tags & GROWN and joined.kind not in (SCALAR, CONSTANT):
         # The state of a step keeps its shape.
         scalar = ZERO_DIM if before.size == 1 or is_number(before) else 0
         return joined.but(tags=joined.tags | SMALL | scalar)
     return joined
+
+
+def _carried_instance(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value:
+    """An object that each iteration makes anew from the last: field by field."""
+    merged = before.data.joined(after.data)
+    if merged is before.data:
+        merged = before.data.described()
+    varies = 0
+    for name, value in after.data.fields.items():
+        old = before.data.fields.get(name)
+        if old is not None and is_number(old):
+            merged.fields[name] = _carried(frame, node, old, value)
+        varies = max(varies, merged.fields[name].varies)
+    small = SMALL if is_small(before) else 0  # the state of a step keeps its shape
+    return Value(INSTANCE, varies, after.tags | small, merged, None, after.origin)
 
 
 def carried_names(frame: Frame, node: LoopNode) -> list[str]:
@@ -176,16 +202,18 @@ def carried_names(frame: Frame, node: LoopNode) -> list[str]:
     return known
 
 
-_GROWING_METHODS = frozenset({"append", "extend", "add", "insert", "appendleft", "setdefault"})
+_RESIZING_METHODS = frozenset(
+    {"append", "extend", "add", "insert", "appendleft", "setdefault", "pop", "popleft", "remove"}
+)
 
 
 def grows_in_loop(frame: Frame, name: str) -> bool:
-    """Whether a loop around here, in this function, puts something into the container of that name."""
+    """Whether a loop around here, in this function, changes the length of the container of that name."""
     for loop in frame.loops:
         for node in ast.walk(loop.node):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
-            if node.func.attr in _GROWING_METHODS and dotted_name(node.func.value) == name:
+            if node.func.attr in _RESIZING_METHODS and dotted_name(node.func.value) == name:
                 return True
     return False
 

@@ -84,7 +84,7 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if name == "nonzero" and receiver.kind == TRACED and SIZE_KEYWORDS.isdisjoint(call.keywords):
         traced.data_shape(frame, call.node, ".nonzero", "call", receiver)
         return collection(Value(TRACED, 0, DATA_SHAPE))
-    if name == "reshape" and receiver.kind == TRACED:
+    if name == "reshape":
         for position, value in enumerate(call.positional):
             traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
     if name in REDUCTIONS and not call.positional and "axis" not in call.keywords:

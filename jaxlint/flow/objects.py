@@ -140,7 +140,7 @@ class Closure:
     """
 
     __slots__ = (
-        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "function", "home", "in_axes",
+        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "dropped", "function", "home", "in_axes",
         "inner_fresh", "loop", "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
 
@@ -159,6 +159,7 @@ class Closure:
         self.in_axes: list[Any] | None = None
         self.argnums: list[int] | None = [0]  # what grad differentiates; None: not understood
         self.axes_unknown = False
+        self.dropped = 0  # leading arguments that the function does not get (Haiku's params and rng)
         self.via = ""
         self.by_equinox = False  # transformed by Equinox's own transforms, which hash by value
         self.inner_fresh = False  # what is transformed is itself made anew
@@ -173,6 +174,7 @@ class Closure:
         new.in_axes = self.in_axes
         new.argnums = self.argnums
         new.axes_unknown = self.axes_unknown
+        new.dropped = self.dropped
         new.via = self.via
         new.by_equinox = self.by_equinox
         new.inner_fresh = self.inner_fresh
@@ -334,14 +336,19 @@ class Instance:
             self.copy.copied = True
         return self.copy
 
+    def described(self) -> Instance:
+        """The same object, to be described otherwise."""
+        new = Instance(self.cls, self.home, self.loop, self.node)
+        new.identity = self.identity
+        new.fields = dict(self.fields)
+        return new
+
     def joined(self, other: Instance) -> Instance:
         """Either of two instances of one class: its plain fields are what both may be. Nested things are not
         looked into: object graphs have cycles."""
         if self.fields is other.fields:
             return self
-        new = Instance(self.cls, self.home, self.loop, self.node)
-        new.identity = self.identity
-        new.fields = dict(self.fields)
+        new = self.described()
         for name, value in other.fields.items():
             known = new.fields.get(name)
             if known is None or known is value:
@@ -419,7 +426,7 @@ class BoundaryState:
 class Watch:
     """A boundary call whose argument is followed to see whether its old value is read again."""
 
-    __slots__ = ("boundary", "donating", "module", "name", "node", "read")
+    __slots__ = ("boundary", "donating", "module", "name", "node", "read", "read_as_alias")
 
     def __init__(
         self, boundary: BoundaryState, module: LoadedModule, node: ast.AST, name: str, donating: bool
@@ -430,6 +437,7 @@ class Watch:
         self.name = name
         self.donating = donating
         self.read = False
+        self.read_as_alias = False  # through another name for the same object
 
 
 __all__ = [

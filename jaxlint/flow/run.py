@@ -18,15 +18,19 @@ from jaxlint.flow.program import LoadedModule, Program, api
 from jaxlint.flow.values import (
     API,
     BOUNDED,
+    CLASS,
     FOREIGN,
     FUNCTION,
     INSTANCE,
+    LAZY,
     NONE,
+    PARAMETER,
     PER_CALL,
     PER_CALL_UNKNOWN,
     PER_ITERATION,
     SCALAR,
     SHAPED,
+    TRACED,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
@@ -175,7 +179,7 @@ class Run:
             value = arguments.get(name)
             if value is None or (eager and value.kind == UNKNOWN and not value.tags):
                 value = self._parameter(function, name, value or missing) if eager else value or missing
-            names[name] = _as_passed(value) if eager else value
+            names[name] = _as_passed(value) if eager else self._as_annotated(function, name, value)
         if function.args.vararg is not None:
             names[function.args.vararg.arg] = arguments.get("*", UNKNOWN_VALUE)
         if function.args.kwarg is not None:
@@ -193,6 +197,20 @@ class Run:
         finally:
             evaluation.active = False
             self.stack.pop()
+
+    def _as_annotated(self, function: Function, name: str, value: Value) -> Value:
+        """A parameter of traced code that is annotated with a pytree class: its array fields are tracers."""
+        annotation = function.annotations.get(name)
+        if value.kind != PARAMETER or annotation is None or not annotation.isidentifier():
+            return value
+        found = (function.module.names or {}).get(annotation)
+        if found is not None and found.kind == LAZY:
+            found = self.program.force(found)
+        if found is None or found.kind != CLASS or not found.data.is_pytree_value:
+            return value
+        thing = Instance(found.data, None, 0, function.node)
+        thing.fields = {field: Value(TRACED) for field in found.data.array_fields()}
+        return Value(INSTANCE, 0, value.tags, thing)
 
     def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation, declared: bool = False) -> Called:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
@@ -318,6 +336,8 @@ def bind(
     if closure.receiver is not None and function.is_method and params:
         bound[params[0]] = closure.receiver
         start = 1
+    if closure.dropped:
+        positional = positional[closure.dropped :]
     values = [*closure.bound, *positional] if closure.bound else positional
     extra: list[Value] = []
     for offset, value in enumerate(values):

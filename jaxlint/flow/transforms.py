@@ -7,12 +7,13 @@ from typing import Any
 from jaxlint.flow.boundary import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.objects import Closure, PartialApi
+from jaxlint.flow.objects import Closure, Foreign, PartialApi
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
     CONSTANT,
+    FOREIGN,
     FRESH,
     FUNCTION,
     INSTANCE,
@@ -24,6 +25,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
     parts,
+    tree,
 )
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, TRACERS, TRANSFORMS, VMAP
 
@@ -180,5 +182,27 @@ def trace(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
 @api_call("haiku_transform")
 def haiku_transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
-    """A Haiku `Transformed`: its `init` and `apply` are stored functions, not bound methods."""
-    return UNKNOWN_VALUE
+    """A Haiku `Transformed`: its `init` and `apply` are stored functions, not bound methods.
+
+    They run the function on what is left of their arguments: `apply(params, rng, …)` without the first two
+    (three with state, one without rng), `init(rng, …)` without the first.
+    """
+    target = call.argument(0, "f")
+    if target is None:
+        return UNKNOWN_VALUE
+    if target.kind == FOREIGN and target.element is not None and "apply" in target.element.data:
+        return _transformed(dotted, target.element.data["apply"].data, call, target.element.data["apply"].data.dropped - 1)
+    if target.kind != FUNCTION:
+        return UNKNOWN_VALUE
+    return _transformed(dotted, target.data, call, 3 if "state" in last else 2)
+
+
+def _transformed(dotted: str, closure: Closure, call: Call, dropped: int) -> Value:
+    functions: dict[object, Value] = {}
+    for name, count in (("init", 1), ("apply", dropped)):
+        made = closure.copy(None, 0, call.node)
+        made.dropped = count
+        functions[name] = Value(FUNCTION, data=made)
+    result = Value(FOREIGN, data=Foreign(dotted, None, 0, call.node))
+    result.element = tree(functions)
+    return result

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     PARTIAL,  # data: objects.PartialApi
     FOREIGN,  # an object a known library made; data: objects.Foreign
     LAZY,  # an import of the project not looked at yet; data: (dotted name, importing module's entry)
-) = range(20)
+    ONE_OF,  # one of several callables; data: list of values
+) = range(21)
 
 FACT_KINDS: dict[int, Kind] = {
     UNKNOWN: Kind.UNKNOWN,
@@ -60,6 +61,7 @@ FACT_KINDS: dict[int, Kind] = {
     PARTIAL: Kind.FUNCTION,
     FOREIGN: Kind.OTHER,
     LAZY: Kind.UNKNOWN,
+    ONE_OF: Kind.FUNCTION,
 }
 
 # Tags as integers, for the same reason.
@@ -274,6 +276,8 @@ def join(a: Value, b: Value) -> Value:
                 SCALAR, scalar.varies, tags | scalar.tags & (CARRIED | MOVED), None, None, scalar.origin
             )
         return UNKNOWN_VALUE
+    if kinds <= _CALLABLES:
+        return _one_of(a, b)
     if kinds == CONCRETE:
         return Value(DEVICE, 0, tags, None, None, a.origin or b.origin)
     return Value(UNKNOWN, max(a.varies, b.varies), tags, None, None, a.origin or b.origin)
@@ -305,12 +309,27 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
         return _join_trees(a, b, tags, varies, origin)
     if kind == INSTANCE and a.data.cls is b.data.cls:
         return Value(INSTANCE, varies, tags, a.data.joined(b.data), None, origin)
+    if kind in _CALLABLES and a.data is not b.data:
+        return _one_of(a, b)
     if FUNCTION <= kind < DTYPE or kind == PARTIAL:
         return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
     size = None if a.size is None or b.size is None else max(a.size, b.size)
     small = a.tags & b.tags & SMALL
     carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0
     return Value(kind, varies, tags | small | carried, None, None, origin, size)
+
+
+_CALLABLES = frozenset((FUNCTION, BOUNDARY, CLASS, ONE_OF))
+_CHOICES = 6  # so many callables are told apart
+
+
+def _one_of(a: Value, b: Value) -> Value:
+    """Either of two callables, in the order they were met."""
+    choices: list[Value] = []
+    for value in (*(a.data if a.kind == ONE_OF else [a]), *(b.data if b.kind == ONE_OF else [b])):
+        if all(value.data is not known.data for known in choices):
+            choices.append(value)
+    return Value(ONE_OF, data=choices) if len(choices) <= _CHOICES else UNKNOWN_VALUE
 
 
 def _join_trees(a: Value, b: Value, tags: int, varies: int, origin: Origin | None) -> Value:

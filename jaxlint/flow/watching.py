@@ -52,6 +52,7 @@ def note_read(frame: Frame, node: ast.AST, name: str) -> None:
         return
     record = held.data
     record.read = True
+    record.read_as_alias |= name != record.name
     if record.donating and frame.level < JIT and not frame.quiet:
         frame.record(
             ReadAfterDonation(

@@ -193,14 +193,30 @@ class ModuleTable:
                     if site.receiver is not None:
                         yield importer, site
 
-    def instantiations(self, module: ModuleEntry, class_name: str) -> list[tuple[ModuleEntry, CallSite]]:
+    def instantiations(
+        self, module: ModuleEntry, class_name: str, depth: int = 0
+    ) -> list[tuple[ModuleEntry, CallSite]]:
         """Calls in view of a class of the project."""
         found = [(module, s) for s in module.record.calls.get(class_name, ()) if s.receiver is None]
         for importer, alias in self.importers(module, class_name):
             found += [(importer, s) for s in importer.record.calls.get(alias, ()) if s.receiver is None]
         for importer, alias in self.module_importers(module):
             found += [(importer, s) for s in importer.record.calls.get(class_name, ()) if s.receiver == alias]
+        if depth < _DEPTH:
+            for owner, name in self.subclasses(module, class_name):
+                found += self.instantiations(owner, name, depth + 1)
         return found
+
+    def subclasses(self, module: ModuleEntry, class_name: str) -> list[tuple[ModuleEntry, str]]:
+        """Classes in view that name a class as a base."""
+        spelled = [(module, class_name), *self.importers(module, class_name)]
+        spelled += [(owner, f"{alias}.{class_name}") for owner, alias in self.module_importers(module)]
+        return [
+            (owner, name)
+            for owner, base in spelled
+            for name, bases in owner.record.classes.items()
+            if base in bases and not (owner is module and name == class_name)
+        ]
 
 
 def module_names(absolute: str, root: str) -> tuple[tuple[str, ...], bool]:

@@ -73,8 +73,6 @@ _LINEAR_ALGEBRA = {
 }
 _SOLVES = {f"{head}{name}" for head, names in _LINEAR_ALGEBRA.items() for name in names.split()} | {
     "jax.scipy.optimize.minimize",
-    "optimistix.least_squares",
-    "optimistix.root_find",
 }
 
 # Optimisers that divide by differences of gradients or solve a linear system in each step: the maker's name.
@@ -83,7 +81,8 @@ SECOND_ORDER = _words(
     "jaxopt.LBFGS jaxopt.LBFGSB jaxopt.BFGS jaxopt.GaussNewton jaxopt.LevenbergMarquardt jaxopt.NonlinearCG "
     "jaxopt.ScipyMinimize jaxopt.ScipyLeastSquares jaxopt.ScipyRootFinding jaxopt.Broyden "
     "optimistix.LevenbergMarquardt optimistix.IndirectLevenbergMarquardt optimistix.GaussNewton "
-    "optimistix.Dogleg optimistix.BFGS optimistix.LBFGS optimistix.DFP optimistix.NonlinearCG optimistix.Newton optimistix.Chord"
+    "optimistix.Dogleg optimistix.BFGS optimistix.LBFGS optimistix.DFP optimistix.NonlinearCG "
+    "optimistix.Newton optimistix.Chord"
 )
 # Methods of such an optimiser that take the values it works on.
 _STEPS = _words("init update init_state run")
@@ -95,8 +94,11 @@ TAKES_SOLVER = _words(
 
 @cache
 def solver(dotted: str) -> str:
-    """What a call solves or factorises with ("jax.numpy.linalg.solve", "optax.lbfgs"), "" if it does neither."""
-    if dotted in _SOLVES:
+    """What a call solves or factorises with ("jax.numpy.linalg.solve", "optax.lbfgs"), "" if it does neither.
+
+    A name of TAKES_SOLVER stands for itself: what it solves with is among its arguments.
+    """
+    if dotted in _SOLVES or dotted in TAKES_SOLVER:
         return dotted
     maker, _, method = dotted.rpartition("().")
     return maker if method in _STEPS and maker in SECOND_ORDER else ""

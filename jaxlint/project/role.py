@@ -23,7 +23,7 @@ _NAMES = re.compile(
     r"|basicConfig|simplefilter|filterwarnings|seterr|setrecursionlimit|putenv|load_dotenv|setattr"
 )
 _WHOLE = frozenset(
-    {"sys.path.append", "sys.path.insert", "matplotlib.use", "__all__.append", "__all__.extend"}
+    {"os.makedirs", "os.mkdir", "sys.path.append", "sys.path.insert", "matplotlib.use", "__all__.append", "__all__.extend"}
 )
 
 
@@ -118,7 +118,9 @@ def _only_prepares(body: Iterable[ast.stmt]) -> bool:
         elif isinstance(node, (ast.For, ast.While, ast.With)):
             harmless = _only_prepares([*node.body, *getattr(node, "orelse", ())])
         else:
-            harmless = isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break))
+            harmless = isinstance(
+                node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break, ast.Assign, ast.AnnAssign)
+            )
         if not harmless:
             return False
     return True
