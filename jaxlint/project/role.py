@@ -51,6 +51,8 @@ def role(tree: ast.Module, path: str, settings: Settings, *, shebang: bool = Fal
     )
     if placed or settings.kind == "application":
         return ModuleRole.APPLICATION
+    if stem == "__init__":  # of a package: imported, never run
+        return ModuleRole.LIBRARY
     if settings.kind == "library":
         return ModuleRole.LIBRARY
     if any(is_main_guard(node) for node in tree.body) or _runs(tree.body, _configuring(tree)):
@@ -140,7 +142,7 @@ def _prepares(call: ast.Call) -> bool:
     return (
         dotted in _WHOLE
         or _NAMES.fullmatch(name) is not None
-        or any(owner.strip("_").lower() in _OWNERS for owner in owners)
+        or any(word in _OWNERS for owner in owners for word in owner.lower().split("_"))
     )
 
 

@@ -83,8 +83,11 @@ def _counts(stored: cst.CSTNode | None, ctx: Context) -> bool:
 
 
 def _takes_module(use: BoundaryUse, fact: FieldStore) -> bool:
-    mutated = use.boundary.flavour == "nnx" and use.proof.level == "eager" and use.symbol == fact.symbol
-    return mutated and any(a.name is not None and a.name == fact.owner.name for a in use.arguments)
+    if use.boundary.flavour != "nnx" or use.proof.level != "eager":
+        return False
+    if fact.owner.name == "self" and fact.proof.repeated is not None:  # changed by a method of its own
+        return any(a.class_name == fact.owner.class_name for a in use.arguments)
+    return use.symbol == fact.symbol and any(a.name and a.name == fact.owner.name for a in use.arguments)
 
 
 def _mapped(fact: BoundaryUse) -> bool:
