@@ -15,6 +15,7 @@ from jaxlint.flow.methods import call_method
 from jaxlint.flow.mutation import Mutated
 from jaxlint.flow.objects import Closure, PartialApi
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.peaks import note_counter
 from jaxlint.flow.run import bind
 from jaxlint.flow.sources import draw
 from jaxlint.flow.values import (
@@ -139,6 +140,8 @@ def _note_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call:
     base = node.func.value  # type: ignore[attr-defined]  # only called for attributes
     if name in _MUTATING and receiver.kind in (TREE, UNKNOWN, HOST) and dotted_name(base) is not None:
         frame.log.append(Mutated(container_key(frame, base), frame.module, node))
+    if name == "get" and call.positional:
+        note_counter(frame, node, call.positional[0])
     if frame.level:
         _note_traced_method(frame, node, receiver, name, call)
     if name == "reshape" and receiver.kind == UNKNOWN and frame.level >= JIT:

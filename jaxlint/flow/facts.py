@@ -172,6 +172,7 @@ class Parameter:
     annotation: str = ""
     # "arithmetic", "where", "index", "range", "branch", "slice", "shape", "list index", "call", ...
     uses: frozenset[str] = frozenset()
+    default: str = ""  # as `repr` shows it, where it is a literal
 
     @property
     def takes_array(self) -> bool:
@@ -556,6 +557,19 @@ class FreshControlBody(Fact):
     made_in: str = ""
     inside: Place | None = None
     shows_effects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PeakRead(Fact):
+    """A high-water mark of memory is read. `over`: what the loop around it goes through ("arms" of a comparison,
+    "steps", "devices", "" for none), or around the calls of the function that reads it. `callers` are those calls
+    in the module. `reset`: the module sets the mark back; `own_process`: it starts processes."""
+
+    counter: str
+    over: str = ""
+    callers: tuple[Place, ...] = ()
+    reset: bool = False
+    own_process: bool = False
 
 
 @dataclass(frozen=True, slots=True)

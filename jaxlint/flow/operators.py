@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow import dtypes, impure, traced
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.peaks import note_counter
 from jaxlint.flow.values import (
     API,
     ARRAYS,
@@ -300,6 +301,7 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     if kind == UNKNOWN:
         if frame.level:
             traced.slice_bounds(frame, base, node.slice)
+        note_counter(frame, node, index)
         varies = max(base.varies, index.varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:
