@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jaxlint.flow.frame import Frame
+    from jaxlint.flow.values import Value
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -59,3 +60,16 @@ def bindings_of(frame: Frame) -> Bindings:
     if known is None:
         known = frame.run.bindings[scope] = Bindings(scope)
     return known
+
+
+def look(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression, evaluated again without leaving anything."""
+    from jaxlint.flow.frame import evaluate
+
+    log, frame.log = frame.log, []
+    frame.quiet += 1
+    try:
+        return evaluate(frame, node)
+    finally:
+        frame.quiet -= 1
+        frame.log = log

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, impure, traced
+from jaxlint.flow import dtypes, effects, impure, patching, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.instances import instantiate
+from jaxlint.flow.loading import note_restore
 from jaxlint.flow.mapped import note_map
 from jaxlint.flow.methods import call_method
 from jaxlint.flow.mutation import Mutated
@@ -52,6 +53,7 @@ from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.impure import FILE_METHODS
+from jaxlint.jax_api.loading import RESTORE_METHODS
 from jaxlint.jax_api.precision import solver
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT
 
@@ -144,6 +146,10 @@ def _note_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call:
         note_counter(frame, node, call.positional[0])
     if frame.level:
         _note_traced_method(frame, node, receiver, name, call)
+    elif name in patching.METHODS and receiver.kind == UNKNOWN:
+        patching.method(frame, node, receiver, name, call)
+    elif name in RESTORE_METHODS:
+        note_restore(frame, call)
     if name == "reshape" and receiver.kind == UNKNOWN and frame.level >= JIT:
         for position, value in enumerate(call.positional):
             traced.size(frame, call.argument_node(position), value, ".reshape", "shape")

@@ -440,6 +440,18 @@ class StaleRead(Fact):
     later_call: Place | None
 
 
+@dataclass(frozen=True, slots=True)
+class AbsorbedMutation(Fact):
+    """A test changes (place) what the trace of a boundary has read, and calls the boundary, which outlives the
+    test, without a new trace. `others` are calls in view that may have traced it before."""
+
+    name: str
+    read: Place
+    boundary: Boundary
+    call: Place
+    others: tuple[Place, ...] = ()
+
+
 # ---------------------------------------------------------------- memory
 
 
@@ -524,6 +536,16 @@ class Chunked(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Load(Fact):
+    """A checkpoint is read into a model or state that was built for nothing else. `made`: the call that built it;
+    `skeleton`: the name it had, if any."""
+
+    api: str
+    skeleton: str
+    made: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Unrolled(Fact):
     """A Python loop in traced code, each round of which does array work: every one is compiled by itself.
 
@@ -557,6 +579,22 @@ class FreshControlBody(Fact):
     made_in: str = ""
     inside: Place | None = None
     shows_effects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replication(Fact):
+    """A value (`name`, if it has one) is copied to each device, along a new leading axis for pmap."""
+
+    api: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetTransfer(Fact):
+    """A whole data set is put on the device, and outside any trace a part of it is `read` again and again."""
+
+    name: str
+    read: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -607,7 +645,7 @@ class Append(Fact):
     `sampled`: only in every so many rounds. `host_copy`: of an array on the device that is not proven a number.
     `decoded`: a frame from a video library. `output`: what of a boundary's result it is: "tree", "array",
     "number", "unknown", or "" (none); `made_by`: that boundary's call. `rounds` of the loop, if known.
-    `collected`: by a comprehension.
+    `collected`: by a comprehension. `joined`: the container becomes one array in the end.
     """
 
     container: str
@@ -622,6 +660,7 @@ class Append(Fact):
     made_by: Place | None = None
     rounds: int | None = None
     collected: bool = False
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from jaxlint.flow.bindings import Bindings, bindings_of, own_nodes, scope_of
+from jaxlint.flow.bindings import Bindings, bindings_of, look, own_nodes, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.operand import dotted_name, operand
@@ -24,6 +24,7 @@ _VIDEO_LIBRARIES = frozenset({"cv2", "imageio", "av", "decord", "skvideo", "medi
 _STREAMS = re.compile(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
 _LOADERS = re.compile(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
 _EXPRESSIONS = (ast.Call, ast.Subscript, ast.BinOp)
+_JOINING = frozenset({"concatenate", "stack", "vstack", "hstack", "concat", "array", "asarray", "block"})
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "flush"})
 _WRAPPERS = frozenset(
     {"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"}
@@ -70,6 +71,7 @@ class PendingAppend(PendingFact):
             made_by=output.call if output is not None else None,
             rounds=self._rounds(),
             collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
+            joined=_is_joined(self.container, scope),
         )
 
     def _rounds(self) -> int | None:
@@ -78,7 +80,7 @@ class PendingAppend(PendingFact):
         if not isinstance(loop, (ast.For, ast.ListComp, ast.DictComp)):
             return None
         source = loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter
-        found = rounds(self.frame, _look(self.frame, source))
+        found = rounds(self.frame, look(self.frame, source))
         return found.number if found is not None else None
 
 
@@ -153,12 +155,12 @@ def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
     """Whether the expression copies an array from the device, which is not proven to be a number."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and part.args and _last_name(part.func) in _COPIES:
-            if _holds_device(_look(frame, part.args[0])):
+            if _holds_device(look(frame, part.args[0])):
                 return True
         elif (
             isinstance(part, ast.Call) and _last_name(part.func) in ("map", "tree_map") and len(part.args) > 1
         ):
-            if _last_name(part.args[0]) in _COPIES and _holds_device(_look(frame, part.args[1])):
+            if _last_name(part.args[0]) in _COPIES and _holds_device(look(frame, part.args[1])):
                 return True
         elif isinstance(part, ast.Name) and depth:
             made = (v for v in bindings_of(frame).of(part.id)[-1:] if isinstance(v, _EXPRESSIONS))
@@ -166,16 +168,6 @@ def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
                 return True
     return False
 
-
-def _look(frame: Frame, node: ast.expr) -> Value:
-    """The value of an expression, evaluated without leaving anything."""
-    log, frame.log = frame.log, []
-    frame.quiet += 1
-    try:
-        return evaluate(frame, node)
-    finally:
-        frame.quiet -= 1
-        frame.log = log
 
 
 def _holds_device(value: Value) -> bool:
@@ -297,6 +289,16 @@ def _attribute_has_bound(where: ast.AST, container: str) -> bool:
 def _has_bound(value: ast.expr) -> bool:
     """`deque(maxlen=…)`."""
     return isinstance(value, ast.Call) and any(k.arg == "maxlen" for k in value.keywords)
+
+
+def _is_joined(container: str, scope: ast.AST) -> bool:
+    """`jnp.concatenate(kept)`: the loop puts a result together, piece by piece."""
+    return any(
+        isinstance(node, ast.Call)
+        and _last_name(node.func) in _JOINING
+        and any(dotted_name(argument) == container for argument in node.args)
+        for node in ast.walk(scope)
+    )
 
 
 def _is_sampled(loop: Any, node: ast.AST) -> bool:

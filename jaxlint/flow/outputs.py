@@ -8,11 +8,21 @@ import re
 from typing import NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.bindings import Bindings, own_nodes
-from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.bindings import Bindings, look, own_nodes
+from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import BOUNDARY, CONSTANT, DEVICE, FUNCTION, INSTANCE, SCALAR, TREE, UNKNOWN, Value
+from jaxlint.flow.values import (
+    BOUNDARY,
+    CONSTANT,
+    DEVICE,
+    FUNCTION,
+    INSTANCE,
+    SCALAR,
+    TREE,
+    UNKNOWN_VALUE,
+    Value,
+)
 
 _DEPTH = 4
 # Names of what is a number, whatever its shape cannot tell.
@@ -100,7 +110,7 @@ def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None
     if name in _PASSING and (node.args or isinstance(node.func, ast.Attribute)):
         passed = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]
         return _source(frame, passed, line, depth - 1)
-    callee = _look(frame, node.func)
+    callee = _value(frame, node.func)
     if callee.kind == BOUNDARY:
         return frame.place(node)
     if callee.kind == FUNCTION and depth > 1 and not callee.data.function.is_lambda:
@@ -119,7 +129,7 @@ def _returns_output(frame: Frame, function: ast.AST, module: LoadedModule) -> bo
         for value in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
             sources = bindings.of(value.id) if isinstance(value, ast.Name) else [value]
             for source in sources[-1:]:
-                if isinstance(source, ast.Call) and _look(frame, source.func).kind == BOUNDARY:
+                if isinstance(source, ast.Call) and _value(frame, source.func).kind == BOUNDARY:
                     return True
     return False
 
@@ -140,14 +150,5 @@ def _scopes(frame: Frame) -> list[ast.AST]:
     return [*scopes, frame.module.tree]
 
 
-def _look(frame: Frame, node: ast.expr) -> Value:
-    """The value of a name or attribute, evaluated without leaving anything."""
-    if not isinstance(node, (ast.Name, ast.Attribute)):
-        return Value(UNKNOWN)
-    log, frame.log = frame.log, []
-    frame.quiet += 1
-    try:
-        return evaluate(frame, node)
-    finally:
-        frame.quiet -= 1
-        frame.log = log
+def _value(frame: Frame, callee: ast.expr) -> Value:
+    return look(frame, callee) if isinstance(callee, (ast.Name, ast.Attribute)) else UNKNOWN_VALUE

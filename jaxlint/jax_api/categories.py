@@ -6,6 +6,7 @@ from functools import cache
 
 from jaxlint.jax_api.arrays import DTYPES, STATIC_JNP, TYPES
 from jaxlint.jax_api.boundaries import BOUNDARIES, HAIKU_TRANSFORMS, TRACE_GUARDS, TRANSPARENT
+from jaxlint.jax_api.loading import LOADERS
 from jaxlint.jax_api.precision import SECOND_ORDER
 from jaxlint.jax_api.runtime import BACKEND_FREE, BACKEND_STARTERS, CACHE_CALLS, CONFIG_CALLS
 from jaxlint.jax_api.transforms import CONTROL_FLOW, TRACERS, TRANSFORMS
@@ -63,6 +64,7 @@ _EXACT: dict[str, str] = {
     "jax.block_until_ready": "identity",
     "jax.lax.stop_gradient": "identity",
     "jax.lax.with_sharding_constraint": "identity",
+    **dict.fromkeys(LOADERS, "load"),
     "optax.apply_updates": "apply_updates",
     "equinox.apply_updates": "apply_updates",
     "equinox.tree_at": "tree_at",
@@ -76,11 +78,19 @@ _EXACT: dict[str, str] = {
     "jax.lax.broadcast_shapes": "static",
     "jax.ensure_compile_time_eval": "context",
     "jax.clear_caches": "clear_caches",
+    "importlib.reload": "clear_caches",
+    **dict.fromkeys(
+        [f"{m}.patch{how}" for m in ("unittest.mock", "mock") for how in ("", ".object", ".dict")], "patch"
+    ),
     "chex.variants": "other",
     "os.environ.setdefault": "environ",
     "os.environ.update": "environ",
     "os.environ.__setitem__": "environ",
     "os.putenv": "environ",
+    "flax.jax_utils.replicate": "replicate",
+    "flax.training.jax_utils.replicate": "replicate",
+    "jax.device_put_replicated": "replicate",
+    "jax.api.device_put_replicated": "replicate",
     "torch.cuda.max_memory_allocated": "peak",
     "torch.cuda.max_memory_reserved": "peak",
     "torch.cuda.memory.max_memory_allocated": "peak",

@@ -30,7 +30,7 @@ class OutputsKeptAlive(Rule):
     def check(self, fact: Append, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         name = f"`{fact.value.name}`" if fact.value.name else "The output of each step"
         container = f"`{fact.container}`" if fact.container else "a list"
-        advice = fact.output in ("number", "unknown") or fact.collected
+        advice = fact.output in ("number", "unknown") or fact.collected or fact.joined
         where = fact.loop or fact.proof.repeated
         related = [Related(where, "in each round of this loop")] if where is not None else []
         if fact.made_by is not None:

@@ -1,0 +1,207 @@
+"""Checkpoints read into a model that was built just for that: looked up by syntax when the run is over."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.bindings import Bindings, bindings_of, look, own_nodes, scope_of
+from jaxlint.flow.facts import Load
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.values import API, CLASS, FOREIGN, FUNCTION, INSTANCE, UNKNOWN_VALUE, Value
+from jaxlint.jax_api.loading import ABSTRACT, LOADERS, RESTORE_KEYWORDS
+
+_DEPTH = 3
+_FAMILIES = ("equinox", "nnx", "struct", "pytree", "haiku")
+_LAYERS = ("equinox.nn.", "flax.nnx.")
+_STATES = ("flax.training.train_state.", "flax.nnx.Optimizer")
+
+
+class PendingLoad(PendingFact):
+    """A checkpoint is read into a tree."""
+
+    __slots__ = ("api", "frame", "node", "proof", "skeleton")
+
+    def __init__(self, frame: Frame, api: str, node: ast.Call, skeleton: ast.expr) -> None:
+        self.frame = frame
+        self.api = api
+        self.node = node
+        self.skeleton = skeleton
+        self.proof = frame.proof()
+
+    def fact(self) -> Load | None:
+        frame = self.frame
+        made = self._maker(self.skeleton)
+        if made is None or not _builds(frame, made, _DEPTH):
+            return None
+        scope = scope_of(frame)
+        if _on_host(scope, made) or _on_host(scope, self.node):
+            return None
+        name = _root(self.skeleton)
+        if name and (_is_used(scope, name, made, self.node) or _only_sometimes(scope, made, self.node)):
+            return None
+        return Load(
+            frame.place(self.node),
+            frame.symbol,
+            self.proof,
+            api=self.api,
+            skeleton=name,
+            made=frame.place(made),
+        )
+
+    def _maker(self, node: ast.expr) -> ast.Call | None:
+        """The call that made the tree: the last one bound to its name before the load."""
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        for _ in range(_DEPTH):
+            if isinstance(node, ast.Call):
+                return node
+            if not isinstance(node, ast.Name):
+                return None
+            earlier = [b for b in bindings_of(self.frame).of(node.id) if b.lineno < self.node.lineno]
+            if not earlier:
+                return None
+            node = earlier[-1]
+            while isinstance(node, (ast.Attribute, ast.Subscript)):
+                node = node.value
+        return None
+
+
+@api_call("load")
+def load(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`tree_deserialise_leaves(path, model)` and its like: a tree of the structure of the one they are given."""
+    position, keywords = LOADERS[dotted]
+    _note(frame, dotted, call, position, keywords)
+    return UNKNOWN_VALUE
+
+
+def note_restore(frame: Frame, call: Call) -> None:
+    """`checkpointer.restore(path, item=state)`."""
+    _note(frame, "restore", call, 1, RESTORE_KEYWORDS)
+
+
+def _note(frame: Frame, api: str, call: Call, position: int, keywords: tuple[str, ...]) -> None:
+    skeleton, node = call.argument_node(position, *keywords), call.node
+    if frame.quiet or frame.level or skeleton is None or not isinstance(node, ast.Call):
+        return
+    frame.log.append(PendingLoad(frame, api, node, skeleton))
+
+
+def _builds(frame: Frame, call: ast.Call, depth: int) -> bool:
+    """Whether the call makes the arrays of a model or state."""
+    names = {
+        n.attr if isinstance(n, ast.Attribute) else n.id
+        for n in ast.walk(call)
+        if isinstance(n, (ast.Attribute, ast.Name))
+    }
+    if names & ABSTRACT or any("abstract" in name for name in names):
+        return False
+    callee = call.func
+    name = (dotted_name(callee) or "").rpartition(".")[2]
+    if isinstance(callee, ast.Call):  # jax.jit(model.init)(…)
+        return any(isinstance(a, ast.Attribute) and a.attr == "init" for a in callee.args)
+    if name in ("init", "init_with_output") and isinstance(callee, ast.Attribute):
+        return not _is_optimizer(frame, callee.value)
+    value = look(frame, callee)
+    if value.kind == CLASS:
+        return value.data.family in _FAMILIES
+    if value.kind == API:
+        api = str(value.data)
+        return api.startswith(_STATES) or (api.startswith(_LAYERS) and api.rpartition(".")[2][:1].isupper())
+    if value.kind == FUNCTION and depth and not value.data.function.is_lambda:
+        function = value.data.function
+        if function.module is frame.module:
+            return _returns_built(frame, function.node, depth - 1)
+        return _result_is_built(frame, call)
+    return _result_is_built(frame, call)
+
+
+def _result_is_built(frame: Frame, call: ast.Call) -> bool:
+    value = look(frame, call)
+    if value.kind == INSTANCE:
+        return value.data.cls.family in _FAMILIES
+    return value.kind == FOREIGN and str(value.data.api).startswith((*_LAYERS, *_STATES))
+
+
+def _returns_built(frame: Frame, function: ast.AST, depth: int) -> bool:
+    bindings = Bindings(function)
+    for node in own_nodes(function):
+        if not isinstance(node, ast.Return) or node.value is None:
+            continue
+        for value in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
+            while isinstance(value, (ast.Subscript, ast.Attribute)):
+                value = value.value
+            bound = bindings.of(value.id)[-1:] if isinstance(value, ast.Name) else [value]
+            for source in bound:
+                while isinstance(source, (ast.Subscript, ast.Attribute)):
+                    source = source.value
+                if isinstance(source, ast.Call) and _builds(frame, source, depth):
+                    return True
+    return False
+
+
+def _is_optimizer(frame: Frame, node: ast.expr) -> bool:
+    """`optimizer.init(params)` makes a state of zeros, not a model."""
+    value = look(frame, node)
+    foreign = value.kind == FOREIGN and str(value.data.api).startswith("optax.")
+    return foreign or (dotted_name(node) or "").rpartition(".")[2] in (
+        "tx",
+        "opt",
+        "optim",
+        "optimizer",
+        "optimiser",
+    )
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call) -> bool:
+    """Whether anything but the load reads what was built."""
+    inside = set(ast.walk(load))
+    rebound = {
+        n.lineno
+        for n in own_nodes(scope)
+        if isinstance(n, ast.Name)
+        and n.id == name
+        and isinstance(n.ctx, ast.Store)
+        and n.lineno >= load.lineno
+    }
+    end = min(rebound, default=1 << 30)
+    return any(
+        isinstance(n, ast.Name)
+        and n.id == name
+        and isinstance(n.ctx, ast.Load)
+        and n not in inside
+        and made.lineno < n.lineno <= end
+        and not (n.lineno == end and n.lineno >= load.lineno)
+        for n in ast.walk(scope)
+    )
+
+
+def _only_sometimes(scope: ast.AST, made: ast.Call, load: ast.Call) -> bool:
+    """The load stands under a condition that the building does not: without a checkpoint the model is needed."""
+    for node in ast.walk(scope):
+        if isinstance(node, (ast.If, ast.Try, ast.IfExp)):
+            inside = set(ast.walk(node))
+            if load in inside and made not in inside:
+                return True
+    return False
+
+
+def _on_host(scope: ast.AST, node: ast.Call) -> bool:
+    """`with jax.default_device(cpu):` around it."""
+    for block in ast.walk(scope):
+        if isinstance(block, (ast.With, ast.AsyncWith)):
+            names = {
+                (dotted_name(item.context_expr.func) or "").rpartition(".")[2]
+                for item in block.items
+                if isinstance(item.context_expr, ast.Call)
+            }
+            if "default_device" in names and any(child is node for child in ast.walk(block)):
+                return True
+    return False

@@ -1,0 +1,35 @@
+"""JAX307: a checkpoint is read beside a model that was built only to be replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding, Related
+from jaxlint.flow.facts import Load, ModuleRole
+from jaxlint.rule import Confidence, Rule, Severity
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+
+class LoadIntoLiveModel(Rule):
+    """Two copies of the parameters are on the device while the second is read."""
+
+    def suspect(self, fact: Load) -> bool:
+        return fact.proof.level == "eager"
+
+    def check(self, fact: Load, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        api = "`restore`" if fact.api == "restore" else f"`{ctx.spell(fact.api) or fact.api}`"
+        what = f"`{fact.skeleton}`" if fact.skeleton else "a model"
+        shapes = "eqx.filter_eval_shape" if fact.api.startswith("equinox.") else "jax.eval_shape"
+        yield self.finding(
+            fact,
+            f"{api} reads the checkpoint into {what}, which was built on the device only to give the structure: "
+            f"both are there at once. Build it with `{shapes}`, which makes no arrays.",
+            severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
+            confidence=Confidence.MEDIUM if fact.api == "restore" else Confidence.HIGH,
+            related=[Related(fact.made, "built here")],
+        )
