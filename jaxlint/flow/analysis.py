@@ -22,6 +22,7 @@ from jaxlint.flow import (
 )
 from jaxlint.flow import control as _control
 from jaxlint.flow import sources as _sources
+from jaxlint.flow.absorbed import absorbed_mutations
 from jaxlint.flow.cached_tracers import cached_tracers
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
@@ -110,6 +111,7 @@ class Analysis:
         for evaluation in evaluations:
             found += stale_reads(evaluation)
         found += self._caches_elsewhere(run, module)
+        found += absorbed_mutations(run, module, evaluations, self.program.table)
         found += cached_tracers(run, evaluations)
         found += equal_statics(collector.facts)
         found += self._instantiations(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxlint.flow import impure, traced
+from jaxlint.flow import impure, patching, traced
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
@@ -318,6 +318,11 @@ def _super(frame: Frame, first: Value, call: Call) -> Value:
     return frame.names.get("self", UNKNOWN_VALUE) if False else UNKNOWN_VALUE
 
 
+def _setattr(frame: Frame, first: Value, call: Call) -> Value:
+    patching.builtin_setattr(frame, call)
+    return UNKNOWN_VALUE
+
+
 _HANDLERS = {
     "len": _len,
     "range": _range,
@@ -344,6 +349,7 @@ _HANDLERS = {
     "iter": _iter,
     "map": _map,
     "getattr": _getattr,
+    "setattr": _setattr,
 }
 
 

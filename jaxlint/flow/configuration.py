@@ -8,6 +8,7 @@ from dataclasses import replace
 from jaxlint.finding import Place
 from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleRole
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.mutation import Cleared
 from jaxlint.flow.values import API, CONSTANT, UNKNOWN_VALUE, Value
 from jaxlint.jax_api.runtime import ENVIRONMENT_OPTIONS
 from jaxlint.jax_api.transforms import EAGER
@@ -57,6 +58,8 @@ def environment_set(frame: Frame, node: ast.AST, key: object, value: Value) -> N
 @api_call("config")
 def config_update(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     option, value = call.argument(0, "name"), call.argument(1, "val")
+    if option is not None and option.data == "jax_disable_jit":
+        frame.log.append(Cleared())
     if option is not None and option.kind == CONSTANT and isinstance(option.data, str) and not frame.quiet:
         _change(frame, call.node, option.data, "config.update", value or UNKNOWN_VALUE)
     return UNKNOWN_VALUE

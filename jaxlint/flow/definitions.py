@@ -10,6 +10,7 @@ from jaxlint.flow.calls import call_value
 from jaxlint.flow.facts import CacheStore, ModuleRole
 from jaxlint.flow.frame import STATEMENTS, Call, Frame, evaluate, statement
 from jaxlint.flow.objects import BoundaryState, ClassInfo, Closure, Function, Origin, Scope, annotation_text
+from jaxlint.flow.patching import changed_by
 from jaxlint.flow.pytree_classes import note_flattening, note_registration
 from jaxlint.flow.values import (
     API,
@@ -126,6 +127,10 @@ def decorate(frame: Frame, decorator: Value, value: Value, node: ast.expr, funct
         return _project_decorator(frame, decorator, value, call)
     if decorator.kind == BOUNDARY:
         return decorator
+    patched = changed_by(decorator)
+    if patched is not None:
+        function.patches = (*function.patches, patched)
+        return value
     return UNKNOWN_VALUE
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple
 
-from jaxlint.flow.frame import Frame
+from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import INSTANCE, MODULE, Value
@@ -45,6 +45,14 @@ class Cleared(NamedTuple):
     boundary: BoundaryState | None = None
 
 
+class UnjittedStart(NamedTuple):
+    """A log entry: up to the matching end no boundary is compiled or asked (`with jax.disable_jit()`)."""
+
+
+class UnjittedEnd(NamedTuple):
+    """A log entry."""
+
+
 class LoopStart(NamedTuple):
     """A log entry: what follows, up to the matching end, happens again."""
 
@@ -78,4 +86,8 @@ def attribute_key(frame: Frame, node: ast.expr, owner: Value, attr: str) -> Key:
             if found is not None:
                 return ("attribute", ("global", found[0].path, found[1]), attr)
         return ("attribute", global_key(frame.module, node.id), attr)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = evaluate(frame, node.value)
+        if module.kind == MODULE:
+            return ("attribute", global_key(module.data, node.attr), attr)
     return ("attribute", ("", 0, ast.dump(node)), attr)

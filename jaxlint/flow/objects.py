@@ -20,7 +20,7 @@ class Function:
 
     __slots__ = (
         "annotations", "args", "cached", "cached_at", "cls", "defaults", "index", "is_classmethod", "is_property",
-        "is_static", "keyword_only", "module", "name", "node", "params", "parent", "qualname", "uses",
+        "is_static", "keyword_only", "module", "name", "node", "params", "parent", "patches", "qualname", "uses",
         "variadic",
     )  # fmt: skip
 
@@ -61,6 +61,7 @@ class Function:
         self.is_property = False
         self.is_classmethod = False
         self.is_static = False
+        self.patches: tuple[Any, ...] = ()  # what decorators change while it runs, see flow.patching
         self.uses: dict[str, set[str]] | None = None  # see flow.parameters
 
     @property

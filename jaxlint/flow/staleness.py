@@ -13,7 +13,16 @@ from typing import Any
 from jaxlint.finding import Place
 from jaxlint.flow.boundary import PendingJit, describe
 from jaxlint.flow.facts import Proof, StaleRead
-from jaxlint.flow.mutation import Cleared, Invoked, LoopEnd, LoopStart, Made, Mutated
+from jaxlint.flow.mutation import (
+    Cleared,
+    Invoked,
+    LoopEnd,
+    LoopStart,
+    Made,
+    Mutated,
+    UnjittedEnd,
+    UnjittedStart,
+)
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.run import Called, Evaluation
 
@@ -38,6 +47,11 @@ def _unrolled(
                 yield from _unrolled(log, position + 1, end, depth, seen)
             position = end + 1
             continue
+        if isinstance(item, UnjittedStart):
+            end = _matching_end(log, position, stop, UnjittedStart, UnjittedEnd)
+            yield from (i for i in log[position:end] if isinstance(i, Mutated))
+            position = end + 1
+            continue
         if isinstance(item, (Mutated, Invoked, Cleared, Made, PendingJit)):
             yield item
         elif (
@@ -50,12 +64,14 @@ def _unrolled(
         position += 1
 
 
-def _matching_end(log: list[Any], start: int, stop: int) -> int:
+def _matching_end(
+    log: list[Any], start: int, stop: int, opening: type = LoopStart, closing: type = LoopEnd
+) -> int:
     depth = 0
     for position in range(start, stop):
-        if isinstance(log[position], LoopStart):
+        if isinstance(log[position], opening):
             depth += 1
-        elif isinstance(log[position], LoopEnd):
+        elif isinstance(log[position], closing):
             depth -= 1
             if not depth:
                 return position
@@ -73,7 +89,7 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
         if count > _EVENTS:
             break
         if isinstance(event, Cleared):
-            _forget(called, changed, {_trace(event.boundary)} if event.boundary is not None else set(called))
+            _forget(called, changed, {trace_of(event.boundary)} if event.boundary is not None else set(called))
         elif isinstance(event, PendingJit):
             if event.state.fresh:  # made anew: it will be traced anew
                 _forget(called, changed, {event.state})
@@ -84,7 +100,7 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
                 if event.key in first.boundary.reads and not _inside(event, first.boundary):
                     changed.setdefault((trace, event.key), (event, first))
         elif isinstance(event, Invoked):
-            trace = _trace(event.boundary)
+            trace = trace_of(event.boundary)
             called.setdefault(trace, event)
             for (changed_trace, key), (change, first) in list(changed.items()):
                 if changed_trace is trace:
@@ -93,7 +109,7 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
     return facts
 
 
-def _trace(boundary: BoundaryState) -> Any:
+def trace_of(boundary: BoundaryState) -> Any:
     """What shares a trace: every jit of one and the same function, or a boundary alone."""
     closure = boundary.closure
     if boundary.fresh or closure is None or closure.via or closure.transforms or closure.receiver is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import effects, traced
+from jaxlint.flow import effects, patching, traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.guards import SHAPE_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
 from jaxlint.flow.keeping import note_extension
+from jaxlint.flow.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.operators import combine
 from jaxlint.flow.run import returned
@@ -231,10 +232,15 @@ def assert_(frame: Frame, node: ast.Assert) -> None:
 _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "ensure_compile_time_eval"})
 
 
+_UNJITTING = frozenset({"disable_jit", "fake_jit", "fake_pmap_and_jit"})
+
+
 @statement(ast.With, ast.AsyncWith)
 def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
+    unjitted = 0
     for item in node.items:
         value = evaluate(frame, item.context_expr)
+        patching.enter(frame, value)
         if item.optional_vars is not None:
             assign(
                 frame,
@@ -253,7 +259,13 @@ def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
             )
             if name in _EXPECTING:
                 return False  # what the body does there is expected to fail, or concrete
-    return execute(frame, node.body)
+            if name in _UNJITTING:
+                frame.log.append(UnjittedStart())
+                unjitted += 1
+    ends = execute(frame, node.body)
+    for _ in range(unjitted):
+        frame.log.append(UnjittedEnd())
+    return ends
 
 
 def _try(frame: Frame, node: ast.Try) -> bool:
