@@ -11,6 +11,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.operators import HOST_MASK
 from jaxlint.flow.sources import per_round
+from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import (
     ARRAYS,
     BOOLEAN_MASK,
@@ -112,6 +113,8 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
         return _growing(frame, _array(DEVICE, values), call)
     if last in BOOLEAN:
         return _array(DEVICE, values, BOOLEAN_MASK)
+    if last in ("asarray", "array"):
+        note_transfer(frame, call)
     return _array(DEVICE, values, 0, _size(last, call))
 
 
@@ -321,6 +324,7 @@ def dtype(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if frame.level:
         return TRACED_VALUE if frame.level >= JIT or traced.contains_tracer(call.values()) else Value(DEVICE)
     device_use(frame, call.node, dotted)
+    note_transfer(frame, call)
     size = 1 if call.positional and is_number(call.positional[0]) else None
     return Value(DEVICE, 0, 0, None, None, None, size)
 
@@ -330,6 +334,7 @@ def device_put(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if frame.level:
         return call.positional[0] if call.positional else TRACED_VALUE
     device_use(frame, call.node, dotted)
+    note_transfer(frame, call)
     first = call.argument(0, "x")
     if first is not None and first.kind in (HOST, DEVICE):
         return Value(DEVICE, first.varies, first.tags, None, None, first.origin, first.size)
