@@ -13,7 +13,8 @@ from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.objects import BoundaryState, Closure, Function, Instance, PartialApi, Watch
 from jaxlint.flow.operand import closure_word, dotted_name, maker, operand
 from jaxlint.flow.parameters import parameter_uses
-from jaxlint.flow.run import bind, freshness
+from jaxlint.flow.remat import note_gradient
+from jaxlint.flow.run import bind, default_value, freshness
 from jaxlint.flow.values import (
     API,
     BOOLEAN_MASK,
@@ -237,6 +238,7 @@ def _trace(frame: Frame, state: BoundaryState, arguments: dict[str, Value], node
     if evaluation is None:
         return None
     frame.log.append(frame.run.entered(node, frame, evaluation))
+    note_gradient(frame, closure, node)
     for key, read in evaluation.reads.items():
         state.reads.setdefault(key, read)
         if frame.reads is not None:
@@ -531,6 +533,7 @@ def describe(state: BoundaryState) -> Boundary:
                 keyword_only=name in function.keyword_only,
                 annotation=function.annotations.get(name, ""),
                 uses=frozenset(uses.get(name, ())),
+                default=_literal(function.defaults.get(name)),
             )
             for name in (*params, *function.keyword_only)
         )
@@ -547,6 +550,12 @@ def describe(state: BoundaryState) -> Boundary:
         updates=_updated(state.result),
         returns_argument=frozenset(name for name, how in uses.items() if "returned" in how),
     )
+
+
+def _literal(default: ast.expr | None) -> str:
+    """A literal default as `repr` shows it."""
+    value = default_value(default) if default is not None else None
+    return repr(value.data) if value is not None and value.kind == CONSTANT else ""
 
 
 def _maker(state: BoundaryState) -> str:

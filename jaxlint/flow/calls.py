@@ -17,6 +17,7 @@ from jaxlint.flow.mutation import Mutated
 from jaxlint.flow.objects import Closure, PartialApi
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.peaks import note_counter
+from jaxlint.flow.remat import note_gradient
 from jaxlint.flow.run import bind
 from jaxlint.flow.sources import draw
 from jaxlint.flow.values import (
@@ -294,6 +295,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
     if not closure.transforms:
         return result
+    note_gradient(frame, closure, call.node)
     note_map(frame, closure, call)
     note_derivative(frame, {name for _, name in closure.transforms}, call.node)
     return _through_transforms(frame, closure, result)

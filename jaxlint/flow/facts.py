@@ -500,6 +500,9 @@ class Scan(Fact):
     body: Place | None = None
     carries_it: bool = False  # the body already carries the value it stacks
     assigned: tuple[str, str] = ("", "")  # the names given to carry and ys
+    of_blocks: bool = False  # the body applies a block of a network, whose parameters it is given
+    differentiated: bool = False  # it runs in a function that a gradient is taken of
+    checkpointed: bool = False  # the body, or code around it, recomputes for the backward pass
 
 
 @dataclass(frozen=True, slots=True)

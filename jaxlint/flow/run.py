@@ -98,6 +98,9 @@ class Run:
         # Calls of functions with a cache: the place and the arguments of each.
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
+        # Evaluations that a gradient is taken of, and all they call: see flow.remat.
+        self.differentiated: set[Evaluation] = set()
+        self.under_gradient: set[Evaluation] | None = None
 
     def call(
         self,

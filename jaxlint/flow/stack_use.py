@@ -10,6 +10,7 @@ from jaxlint.finding import Place
 from jaxlint.flow.facts import Scan
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Closure
+from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.values import API, CONSTANT, LAZY
 from jaxlint.jax_api.arrays import REDUCTIONS
 
@@ -43,6 +44,7 @@ class PendingScan:
     def fact(self) -> Scan:
         finder = StackUses(self.frame, self.call.node, self.api)
         stack, uses = ("none", []) if self.nothing else finder.find()
+        of_blocks = is_of_blocks(self.body)
         return Scan(
             self.place,
             self.symbol,
@@ -55,6 +57,9 @@ class PendingScan:
             body=self._body_place(),
             carries_it=_carries_it(self.body),
             assigned=finder.assigned,
+            of_blocks=of_blocks,
+            differentiated=of_blocks and self.frame.evaluation in under_gradient(self.frame.run),
+            checkpointed=of_blocks and saves_memory(self.body, self.frame),
         )
 
     def _body_place(self) -> Place | None:

@@ -1,0 +1,38 @@
+"""JAX310: a scan over blocks keeps every block's intermediates for the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding, Related
+from jaxlint.flow.facts import ModuleRole, Scan
+from jaxlint.rule import Confidence, Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_FEW = 4  # blocks
+
+
+class MissingRemat(Rule):
+    """Without a checkpoint, all that a block computes is stacked, once for every block."""
+
+    def suspect(self, fact: Scan) -> bool:
+        few = fact.length is not None and fact.length < _FEW
+        return fact.of_blocks and fact.differentiated and not fact.checkpointed and not few
+
+    def check(self, fact: Scan, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if ctx.role is ModuleRole.TEST:
+            return
+        api = f"`{ctx.spell(fact.api) or fact.api}`"
+        remat = ctx.spell("jax.checkpoint") or "jax.checkpoint"
+        yield self.finding(
+            fact,
+            f"Under the gradient {api} keeps what every block computes inside. With `{remat}` around the body it "
+            "keeps the blocks' inputs and computes the rest again.",
+            confidence=Confidence.MEDIUM,
+            related=[Related(fact.body, "the block")] if fact.body is not None else [],
+        )
