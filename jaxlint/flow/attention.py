@@ -17,7 +17,7 @@ _PRODUCTS = frozenset({"einsum", "matmul", "dot", "dot_general", "tensordot", "_
 _TRANSPOSES = frozenset({"T", "mT", "swapaxes", "transpose", "moveaxis", "matrix_transpose", "rearrange"})
 # A branch for a fused or blockwise form is there already, or the scores are no full square.
 _ANSWERED = re.compile(
-    r"flash|cudnn|splash|pallas|dot_product_attention|memory_efficient|chunk|block_?(size|len|q|k)|window|online|sparse"
+    r"flash|cudnn|splash|pallas|dot_product_attention|memory_efficient|chunk|block_?(size|len|q|k)|window|online|sparse|decode|cache"
 )
 # What takes part in a soft choice that is no attention.
 _NO_KEYS = re.compile(

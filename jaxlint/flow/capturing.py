@@ -6,12 +6,13 @@ import ast
 import re
 from typing import Any
 
-from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.bindings import Bindings, look
 from jaxlint.flow.boundary import describe
 from jaxlint.flow.facts import Capture, CapturedConstants
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import holds_arrays
 from jaxlint.flow.objects import BoundaryState, Read
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE, UNKNOWN, Value, parts
 
@@ -53,7 +54,7 @@ class PendingCapture(PendingFact):
 
     def fact(self) -> CapturedConstants | None:
         found = [c for key, read in self.state.reads.items() if (c := self._capture(key, read)) is not None]
-        found += self._receiver()
+        found += self._receiver() or self._wrapped()
         if not found:
             return None
         found.sort(key=lambda c: (c.what == "array", -(c.elements or 0), c.place))
@@ -86,20 +87,28 @@ class PendingCapture(PendingFact):
             return []
         return [Capture(receiver.data.cls.name, self.frame.place(self.state.node), "model", None)]
 
+    def _wrapped(self) -> list[Capture]:
+        """`jax.jit(jax.vmap(model))`: a module that is called, not passed."""
+        node = self.state.node
+        if self.state.closure is not None or self.state.flavour == "filter" or not isinstance(node, ast.Call):
+            return []
+        for part in ast.walk(node.args[0]) if node.args else ():
+            value = look(self.frame, part) if isinstance(part, (ast.Name, ast.Attribute)) else None
+            name = dotted_name(part)
+            if value is not None and name is not None and _is_model(value):
+                return [Capture(name, self.frame.place(part), "model", None)]
+        return []
+
     def _kind(self, key: Any, read: Read, value: Value) -> tuple[str, int | None]:
         kind = value.kind
         if kind in CONCRETE:
             vague = value.size is None and (value.tags & SMALL or self._is_converted(key, read))
             return ("", None) if vague else ("array", value.size)
-        if kind == INSTANCE:
-            is_model = value.data.cls.family in ("equinox", "nnx", "struct", "pytree") and holds_arrays(value)
-            return ("model", None) if is_model else ("", None)
-        if kind == FOREIGN:
-            api = value.data.api
-            return ("model", None) if api.startswith(_MODELS) and api not in _NO_MODELS else ("", None)
+        if kind in (INSTANCE, FOREIGN):
+            return ("model", None) if _is_model(value) else ("", None)
         if kind == TREE:
             return _kind_of_tree(value, str(key[-1]))
-        if kind == UNKNOWN and _PARAMETERS.search(str(key[-1])) and self._is_initialised(key, read):
+        if kind == UNKNOWN and self._is_initialised(key, read):
             return "parameters", None
         return "", None
 
@@ -124,10 +133,20 @@ class PendingCapture(PendingFact):
             else:
                 bound = Bindings(node).of(key[-1])
             for value in bound:
-                called = [n.func for n in ast.walk(value) if isinstance(n, ast.Call)]
+                called = [n.func for n in ast.walk(value) if isinstance(n, ast.Call) and n.args]
                 if any(isinstance(f, ast.Attribute) and f.attr in _INITIALISERS for f in called):
                     return True
         return False
+
+
+def _is_model(value: Value) -> bool:
+    """A module of Equinox or NNX, or another pytree object, that holds arrays."""
+    if value.kind == INSTANCE:
+        return value.data.cls.family in ("equinox", "nnx", "struct", "pytree") and holds_arrays(value)
+    if value.kind != FOREIGN:
+        return False
+    api: str = value.data.api
+    return api.startswith(_MODELS) and api not in _NO_MODELS
 
 
 def _scopes(frame: Frame, key: Any, read: Read) -> list[ast.AST]:

@@ -39,6 +39,9 @@ class PendingDonation(PendingFact):
         ]
         for earlier, later in sharing.shared(sources):
             alias = earlier if _within(earlier.node, later.node, call) else later
+            made = alias.way[0]
+            if _has_two_names(earlier.node, later.node, call) and isinstance(made, ast.expr):
+                alias = alias._replace(node=made)  # `m = v = zeros`
             return DoubleDonation(
                 alias.module.place(alias.node),
                 frame.symbol,
@@ -68,6 +71,13 @@ def _within(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
     """The later one stands in the call itself and the earlier one, where the alias is made, does not."""
     nodes = set(ast.walk(call))
     return later in nodes and earlier not in nodes
+
+
+def _has_two_names(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
+    """Two names in the call that were bound by one statement."""
+    nodes = set(ast.walk(call))
+    named = isinstance(earlier, ast.Name) and isinstance(later, ast.Name) and earlier.id != later.id
+    return named and earlier in nodes and later in nodes
 
 
 class PendingUselessDonation(PendingFact):

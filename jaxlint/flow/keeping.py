@@ -13,7 +13,7 @@ from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.unrolled import rounds
-from jaxlint.flow.values import API, CONCRETE, DEVICE, TREE, UNKNOWN, Value, is_small, parts
+from jaxlint.flow.values import API, CONCRETE, DEVICE, SCALAR, TREE, UNKNOWN, Value, is_small, parts
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
@@ -155,12 +155,12 @@ def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
     """Whether the expression copies an array from the device, which is not proven to be a number."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and part.args and _last_name(part.func) in _COPIES:
-            if _holds_device(look(frame, part.args[0])):
+            if _on_device(frame, part.args[0], 2):
                 return True
         elif (
             isinstance(part, ast.Call) and _last_name(part.func) in ("map", "tree_map") and len(part.args) > 1
         ):
-            if _last_name(part.args[0]) in _COPIES and _holds_device(look(frame, part.args[1])):
+            if _last_name(part.args[0]) in _COPIES and _on_device(frame, part.args[1], 2):
                 return True
         elif isinstance(part, ast.Name) and depth:
             made = (v for v in bindings_of(frame).of(part.id)[-1:] if isinstance(v, _EXPRESSIONS))
@@ -168,6 +168,23 @@ def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
                 return True
     return False
 
+
+def _on_device(frame: Frame, node: ast.expr, depth: int) -> bool:
+    """An array on the device, or what a boundary returned or was made of that, not proven a number."""
+    value = look(frame, node)
+    if value.kind not in (UNKNOWN, SCALAR):
+        return _holds_device(value)
+    output = output_of(frame, node, value)
+    if output is not None:
+        return output.what != "number"
+    made: list[ast.expr] = []
+    if isinstance(node, ast.Name) and depth:
+        made = [v for v in bindings_of(frame).of(node.id)[-1:] if isinstance(v, (ast.BinOp, ast.Compare))]
+    elif isinstance(node, ast.BinOp):
+        made = [node.left, node.right]
+    elif isinstance(node, ast.Compare):
+        made = [node.left]
+    return any(_on_device(frame, part, depth - 1) for part in made) if depth else False
 
 
 def _holds_device(value: Value) -> bool:

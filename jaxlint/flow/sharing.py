@@ -65,6 +65,11 @@ class Sources:
         elif isinstance(node, (ast.Tuple, ast.List)):
             for item in node.elts:
                 yield from self.of(item, at, depth - 1)
+        elif isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Name):
+            drawn = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            for source in self.of(node.elt, at, depth - 1) if node.elt.id not in drawn else ():
+                yield source
+                yield source._replace(module=at.module, node=node.elt)
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
@@ -148,7 +153,7 @@ class Sources:
         function, is_container = self._callee(callee, at)
         if function is not None:
             yield from self._of_result(node, function, at, depth)
-        elif is_container or name in _BUILDERS or name.endswith("State"):
+        elif is_container or name in _BUILDERS or name == "cls" or name.endswith("State"):
             given = [
                 *node.args,
                 *(k.value for k in node.keywords if k.arg not in (None, "key", "rng", "rngs")),
@@ -163,6 +168,8 @@ class Sources:
 
     def _callee(self, node: ast.expr, at: Place) -> tuple[Function | None, bool]:
         """The project's function that is called, or whether a class that only keeps its arguments is."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return self._class_method(node.value.id, node.attr, at), False
         if not isinstance(node, ast.Name):
             return None, False
         value = (at.module.names or {}).get(node.id)
@@ -175,6 +182,14 @@ class Sources:
             return value.data.function, False
         return None, value.kind == CLASS and "__init__" not in value.data.methods
 
+    def _class_method(self, owner: str, name: str, at: Place) -> Function | None:
+        """`State.create(…)`, where the class is the project's."""
+        value = (at.module.names or {}).get(owner)
+        if value is not None and value.kind == LAZY:
+            value = self._program.force(value)
+        method = value.data.lookup(name) if value is not None and value.kind == CLASS else None
+        return method if method is not None and (method.is_classmethod or method.is_static) else None
+
     def _of_result(self, node: ast.Call, function: Function, at: Place, depth: int) -> Iterator[Source]:
         """What a function of the project returns, in terms of what it is passed."""
         if isinstance(function.node, ast.Lambda):
@@ -186,11 +201,12 @@ class Sources:
         if (
             len(returns) != 1
             or starred
-            or not isinstance(returns[0], (ast.Dict, ast.Tuple, ast.List, ast.Call, ast.Name))
+            or not isinstance(returns[0], (ast.Dict, ast.Tuple, ast.List, ast.ListComp, ast.Call, ast.Name))
         ):
             yield Source((node,), at.module, node)
             return
-        passed = {name: (value, at) for name, value in zip(function.params, node.args, strict=False)}
+        params = function.params[1:] if function.is_classmethod else function.params
+        passed = {name: (value, at) for name, value in zip(params, node.args, strict=False)}
         passed |= {k.arg: (k.value, at) for k in node.keywords if k.arg is not None}
         inner = Place(function.module, function.node, returns[0].lineno + 1, passed)
         for source in self.of(returns[0], inner, depth - 1):

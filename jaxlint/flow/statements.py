@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import effects, patching, traced
+from jaxlint.flow import effects, lending, patching, traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.guards import SHAPE_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
@@ -17,6 +17,7 @@ from jaxlint.flow.values import (
     BOUNDARY,
     CONSTANT,
     BOUNDED,
+    HOST,
     NONE,
     PER_CALL,
     SCALAR,
@@ -93,12 +94,16 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     value = combine(frame, before, by, node.op, node)
     if frame.level:
         effects.counted(frame, node, before, by)
+    elif before.kind == HOST:
+        lending.written(frame, node, node.target)
     else:
         note_extension(frame, node)
     if value.varies and value.origin is not None and value.origin.word == "accumulator":
         value = value.but(origin=value.origin._replace(node=node))
     if isinstance(node.target, ast.Attribute) and value.kind == SCALAR and not value.varies:
-        value = value.but(varies=PER_CALL, tags=value.tags & ~BOUNDED, origin=Origin(frame.module, node, "counter"))
+        value = value.but(
+            varies=PER_CALL, tags=value.tags & ~BOUNDED, origin=Origin(frame.module, node, "counter")
+        )
     assign(frame, node.target, value)
 
 
@@ -203,6 +208,13 @@ def _note_answered(frame: Frame, test: ast.expr) -> None:
             frame.answered.add(looked_up)
 
 
+def _note_found(frame: Frame, value: ast.expr | None) -> None:
+    """`try: return cache[key]` before an `except KeyError`: what follows is a miss."""
+    name = dotted_name(value.value) if isinstance(value, ast.Subscript) else None
+    if name is not None:
+        frame.answered.add(name)
+
+
 def lookup_of(node: ast.expr | None) -> str | None:
     """The container that `cache.get(key)` asks."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
@@ -293,6 +305,8 @@ def _try(frame: Frame, node: ast.Try) -> bool:
             after = join_environments(after, frame.names)
         frame.branches = branches
         frame.filling -= missed
+        if missed and node.body and isinstance(node.body[-1], ast.Return):
+            _note_found(frame, node.body[-1].value)
     if frame.level and takes_tracer_errors(node.handlers) and after is at_end and not ends:
         frame.guard |= TRY  # every handler leaves: whoever comes here holds concrete values
     if not node.finalbody:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Finding, Related
-from jaxlint.flow.facts import Capture, CapturedConstants
+from jaxlint.flow.facts import Capture, CapturedConstants, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 from ..retrace import _wording as wording
@@ -33,6 +33,8 @@ class CapturedConstant(Rule):
             return  # what is known where it runs counts
         captures = [capture for capture in fact.captures if _weighs(capture)]
         heavy = [capture for capture in captures if _is_heavy(capture)]
+        if not heavy and ctx.role is ModuleRole.TEST:
+            return
         first = (heavy or captures)[0]
         names = wording.listing(capture.name for capture in (heavy or captures))
         several = len({capture.name for capture in heavy or captures}) > 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Finding, Place, Related
-from jaxlint.flow.facts import BoundaryUse, Fact, JitCall, Replication
+from jaxlint.flow.facts import BoundaryUse, Fact, JitCall, ModuleRole, Replication
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class PmapReplication(Rule):
         return True
 
     def check_copy(self, fact: Replication, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if fact.place != _first(ctx.facts(Replication), ctx):
+        if ctx.role is ModuleRole.TEST or fact.place != _first(ctx.facts(Replication), ctx):
             return
         what = f"`{fact.name}`" if fact.name else "The state"
         pmapped = [call for call in ctx.facts(JitCall) if call.boundary.flavour == "pmap"]
@@ -38,7 +38,7 @@ class PmapReplication(Rule):
         return fact.boundary.flavour == "pmap"
 
     def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if _first(ctx.facts(Replication), ctx) is not None:
+        if ctx.role is ModuleRole.TEST or _first(ctx.facts(Replication), ctx) is not None:
             return
         pmaps = [call for call in ctx.facts(JitCall) if call.boundary.flavour == "pmap"]
         carrying = [call for call in pmaps if _broadcasts(call, ctx) or _carries(call, ctx)]
