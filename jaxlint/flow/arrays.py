@@ -9,6 +9,7 @@ from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.lending import lend
 from jaxlint.flow.operators import HOST_MASK
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.transfers import note_transfer
@@ -115,6 +116,8 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
         return _array(DEVICE, values, BOOLEAN_MASK)
     if last in ("asarray", "array"):
         note_transfer(frame, call)
+        if last == "asarray":
+            lend(frame, "jax.numpy.asarray", call)
     return _array(DEVICE, values, 0, _size(last, call))
 
 
@@ -335,6 +338,7 @@ def device_put(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return call.positional[0] if call.positional else TRACED_VALUE
     device_use(frame, call.node, dotted)
     note_transfer(frame, call)
+    lend(frame, dotted, call)
     first = call.argument(0, "x")
     if first is not None and first.kind in (HOST, DEVICE):
         return Value(DEVICE, first.varies, first.tags, None, None, first.origin, first.size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import effects, traced
+from jaxlint.flow import effects, lending, traced
 from jaxlint.flow.caching import note_fill
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
@@ -208,6 +208,8 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     if frame.level:
         filling = bool(frame.filling) or (name is not None and _returns_hit(frame, name))
         effects.item_stored(frame, target, owner, value, filling)
+    elif owner.kind == HOST:
+        lending.written(frame, target, target.value)
     if owner.kind == TREE:
         _update_container(owner, index, value)
     if name is not None:

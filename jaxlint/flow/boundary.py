@@ -500,7 +500,11 @@ class PendingUse:
             arguments=self.arguments,
             loop=self.frame_loop,
             rebinds=self.rebinds,
-            reads_after=tuple(w.name for w in self.watches if w.read and w.name not in self.rebinds),
+            reads_after=tuple(
+                w.name
+                for w in self.watches
+                if w.read_as_alias or (w.read and w.name not in self.rebinds)
+            ),
             starred=self.starred,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, impure, patching, traced
+from jaxlint.flow import dtypes, effects, impure, lending, patching, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.eager_control import note_derivative
@@ -100,6 +100,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
             starred = True
     frame.targets = targets
     made = Call(node, positional, keywords, starred)
+    if lending.concerns(frame, callee, keywords):
+        lending.passed(frame, callee, made)
     if receiver is not None and callee.kind == UNKNOWN:
         _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
     if isinstance(callee_node, ast.Attribute) and callee_node.attr == "apply_gradients":
@@ -238,7 +240,7 @@ def _call_foreign(frame: Frame, callee: Value, call: Call) -> Value:
     """A schedule gives a float for a step; anything else is unknown."""
     keep(call)
     api = callee.data.api
-    if api.startswith(("equinox.nn.", "flax.")) and frame.level >= JIT:
+    if api.startswith(("equinox.nn.", "flax.", "haiku.")) and frame.level >= JIT:
         return TRACED_PARAMETER  # a layer's output
     if api.startswith("optax.") and ("schedule" in api or api.endswith("_decay")):
         return TRACED_VALUE if frame.level >= JIT else DEVICE_VALUE

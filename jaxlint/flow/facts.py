@@ -485,6 +485,21 @@ class UselessDonation(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class HostBufferMutated(Fact):
+    """A numpy array is written (place) after jax was given it without a copy.
+
+    `kept`: the jax array is stored or returned, so it may be read after the write. `again`: the write comes
+    first in the function, and meets the array of the call before.
+    """
+
+    name: str
+    transfer: Place
+    api: str
+    kept: bool
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scan(Fact):
     """A `lax.scan` or `lax.map` and what becomes of its stack.
 
@@ -777,3 +792,40 @@ class ImportTimeDeviceWork(Fact):
     role: ModuleRole
     others: tuple[Place, ...] = ()
     where: str = "module level"  # "module level", "class body", "default argument", "call"
+
+
+# ---------------------------------------------------------------- dependency files
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A package that a dependency file asks for, or a lock file has chosen.
+
+    `name` and `extras` are normalised, `clauses` are (operator, version) pairs of PEP 440. `group` is the extra
+    or group that asks for it, "" for what is always installed. `source` names the index, file or repository
+    that it is taken from, where the file says so.
+    """
+
+    place: Place
+    name: str
+    extras: frozenset[str] = frozenset()
+    clauses: tuple[tuple[str, str], ...] = ()
+    group: str = ""
+    source: str = ""
+    conditional: bool = False  # holds for some versions of Python or some machines only
+    constraint: bool = False  # says which version, not that it is installed
+    conda: bool = False  # installed by conda, whose solver knows its own packages
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySet(Fact):
+    """What one environment gets: what a file asks for, with one extra or group, or what a lock file holds.
+
+    `environment` is "", or names the extra or group ("the extra `gpu`"). `indexes` are the addresses of further
+    package indexes. Locked sets hold one version of each package, and only packages the rules ask about.
+    """
+
+    environment: str
+    requirements: tuple[Requirement, ...]
+    locked: bool = False
+    indexes: tuple[str, ...] = ()

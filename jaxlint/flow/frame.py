@@ -136,7 +136,7 @@ class Frame:
     __slots__ = (
         "aliases", "answered", "branches", "cls", "comprehensions", "defining", "depth", "dotted",
         "evaluation", "filling", "function", "globals", "guard", "in_default", "level", "literal_loops",
-        "log", "lookups", "loop", "loops", "module", "names", "nonlocals", "outer", "quiet", "reads",
+        "log", "lends", "lookups", "loop", "loops", "module", "names", "nonlocals", "outer", "quiet", "reads",
         "result", "run", "statement", "targets", "traced_by", "watching", "yielded",
     )  # fmt: skip
 
@@ -172,6 +172,7 @@ class Frame:
         self.reads: dict[Any, Read] | None = None
         self.traced_by: Place | None = None
         self.watching = False
+        self.lends = False  # some numpy array was given to jax, see flow.lending
         self.filling = 0  # inside how many tests that something is not there yet
         self.branches: tuple[ast.AST, ...] = ()  # the tests around here, inside the innermost loop
         self.comprehensions: list[ast.AST] = []  # those being evaluated, but over literal displays

@@ -37,6 +37,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
     collection,
+    join,
     like,
     tree,
 )
@@ -153,12 +154,13 @@ def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value
         return collection(element_of(receiver))
     if name == "setdefault":
         note_setdefault(frame, call)
-    if name in ("get", "pop", "setdefault") and receiver.data.__class__ is dict and call.positional:
+    if name in ("get", "pop", "setdefault") and call.positional:
         key = call.positional[0]
-        if key.kind == CONSTANT and key.data in receiver.data:
+        if receiver.data.__class__ is dict and key.kind == CONSTANT and key.data in receiver.data:
             found: Value = receiver.data[key.data]
             return found
-        return element_of(receiver)
+        member = element_of(receiver)
+        return join(member, call.positional[1]) if len(call.positional) > 1 else member
     if name in ("pop", "popleft"):
         return element_of(receiver)
     if name == "copy":

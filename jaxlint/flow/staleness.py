@@ -89,7 +89,9 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
         if count > _EVENTS:
             break
         if isinstance(event, Cleared):
-            _forget(called, changed, {trace_of(event.boundary)} if event.boundary is not None else set(called))
+            _forget(
+                called, changed, {trace_of(event.boundary)} if event.boundary is not None else set(called)
+            )
         elif isinstance(event, PendingJit):
             if event.state.fresh:  # made anew: it will be traced anew
                 _forget(called, changed, {event.state})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow import lending
 from jaxlint.flow.boundary import describe
 from jaxlint.flow.facts import ReadAfterDonation
 from jaxlint.flow.frame import Frame
@@ -39,6 +40,8 @@ def forget(frame: Frame, name: str) -> None:
     """A name is rebound: what it meant before is out of reach through it."""
     if frame.watching:
         frame.names.pop(f"~{name}", None)
+    if frame.lends:
+        lending.forget(frame, name)
     if frame.aliases:
         frame.aliases.pop(name, None)
         for other in [o for o, of in frame.aliases.items() if of == name]:

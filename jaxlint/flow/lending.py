@@ -1,0 +1,186 @@
+"""numpy buffers that jax was given without a copy, and that are written afterwards.
+
+On a CPU the jax array and the buffer may share memory for as long as both live; elsewhere the transfer may
+still be reading. A loan lives in the environment under the name with `~` before and `=` after it, so that it
+takes part in branches and loops as values do; a write of something older than the function under `~name!`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.buffers import may_share
+from jaxlint.flow.facts import HostBufferMutated
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.values import API, FUNCTION, HOST, TREE, UNKNOWN, Value
+from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
+from jaxlint.jax_api.transforms import EAGER
+
+_KEEPING = frozenset({"append", "appendleft", "add", "insert", "extend", "put", "put_nowait", "setdefault"})
+_RUN_ONCE = frozenset({"__init__", "__post_init__", "setup", "setUp", "main"})
+
+
+class Loan:
+    """A buffer handed to jax. `kept`: what jax made of it is stored, returned or yielded."""
+
+    __slots__ = ("api", "donating", "kept", "name", "node")
+
+    def __init__(self, node: ast.Call, api: str, name: str, kept: bool) -> None:
+        self.node = node
+        self.api = api
+        self.name = name
+        self.kept = kept
+        self.donating = False  # what a join of watches asks, see flow.values
+
+
+def lend(frame: Frame, api: str, call: Call) -> None:
+    """`jax.device_put(buffer)`, `jnp.asarray(buffer)`, also of a slice or of a display of buffers."""
+    node = call.node
+    if frame.level != EAGER or not isinstance(node, ast.Call) or not call.positional or not node.args:
+        return
+    for name in _lent(node.args[0], call.positional[0]):
+        loan = Loan(node, api, name, _is_kept(frame, node))
+        earlier = frame.names.get(f"~{name}!")
+        if earlier is not None and isinstance(earlier.data, ast.AST) and not frame.quiet:
+            _record(frame, earlier.data, loan, again=True)
+        frame.names[f"~{name}="] = Value(UNKNOWN, data=loan)
+        frame.lends = True
+
+
+def _lent(node: ast.expr, value: Value) -> list[str]:
+    """The names of the numpy arrays that are handed over as they are."""
+    if isinstance(node, (ast.Tuple, ast.List)) and value.kind == TREE and value.data.__class__ is list:
+        if len(node.elts) == len(value.data):
+            return [n for item, v in zip(node.elts, value.data, strict=True) for n in _lent(item, v)]
+        return []
+    if isinstance(node, ast.Dict) and value.kind == TREE and value.data.__class__ is dict:
+        if len(node.values) == len(value.data):
+            pairs = zip(node.values, value.data.values(), strict=True)
+            return [n for item, v in pairs for n in _lent(item, v)]
+        return []
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        node = node.value  # a slice is a view
+    name = dotted_name(node)
+    return [name] if name is not None and value.kind == HOST else []
+
+
+def _is_kept(frame: Frame, transfer: ast.Call) -> bool:
+    """What jax makes of the buffer is returned, put into a container or stored on something."""
+    statement = frame.statement
+    if isinstance(statement, ast.Return):
+        return statement.value is not None and _holds(statement.value, transfer)
+    if isinstance(statement, ast.Assign):
+        stored = not all(isinstance(target, ast.Name) for target in statement.targets)
+        return stored and _holds(statement.value, transfer)
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _KEEPING:
+        return any(_holds(argument, transfer) for argument in value.args)
+    return False
+
+
+def _holds(node: ast.expr, transfer: ast.Call) -> bool:
+    """The transfer itself, or a display with it."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return any(_holds(item, transfer) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        return any(_holds(item, transfer) for item in node.values)
+    return node is transfer
+
+
+def forget(frame: Frame, name: str) -> None:
+    """The name stands for another array from here on."""
+    for suffix in "=!":
+        frame.names.pop(f"~{name}{suffix}", None)
+
+
+def written(frame: Frame, node: ast.AST, target: ast.expr) -> None:
+    """A numpy array is written in place."""
+    name = dotted_name(target)
+    if name is None or frame.level != EAGER:
+        return
+    held = frame.names.get(f"~{name}=") if frame.lends else None
+    if held is not None and isinstance(held.data, Loan):
+        if not frame.quiet:
+            _record(frame, node, held.data, again=False)
+    elif _is_older(frame, name):
+        frame.names.setdefault(f"~{name}!", Value(UNKNOWN, data=node))
+        frame.lends = True
+
+
+def _is_older(frame: Frame, name: str) -> bool:
+    """A buffer that is there in every call of the function: of the object or the module."""
+    function = frame.function
+    if function is None or function.name in _RUN_ONCE:
+        return False
+    root, dot, _ = name.partition(".")
+    return root == "self" if dot else root not in frame.names
+
+
+def concerns(frame: Frame, callee: Value, keywords: dict[str, Value]) -> bool:
+    """Whether a call has to be looked at: something is lent, or it writes an array."""
+    return frame.lends or "out" in keywords or (callee.kind == API and callee.data in WRITING_FIRST)
+
+
+def passed(frame: Frame, callee: Value, call: Call) -> None:
+    """Such a call may write a buffer, or wait for what jax does with it."""
+    node = call.node
+    if not isinstance(node, ast.Call):
+        return
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    dotted = callee.data if callee.kind == API else ""
+    if dotted in WAITING or method in WAITING_METHODS:
+        for key in [k for k, v in frame.names.items() if isinstance(v.data, Loan) and not v.data.kept]:
+            del frame.names[key]
+        return
+    for keyword in node.keywords:
+        if keyword.arg == "out":
+            written(frame, node, keyword.value)
+    if node.args and (
+        dotted in WRITING_FIRST or "into" in method or dotted.endswith((".shuffle", ".readinto"))
+    ):
+        written(frame, node, node.args[0])
+    if method in WRITING_METHODS and isinstance(node.func, ast.Attribute):
+        written(frame, node, node.func.value)
+    if callee.kind == FUNCTION:
+        function = callee.data.function
+        for position, argument in enumerate(node.args):
+            index = position + callee.data.offset
+            if index < len(function.params) and f"~{dotted_name(argument)}=" in frame.names:
+                if _writes(function.node, function.params[index]):
+                    written(frame, node, argument)
+
+
+def _writes(function: ast.AST, parameter: str) -> bool:
+    """Whether a function stores into its parameter."""
+    for node in ast.walk(function):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.AugAssign):
+            targets = [node.target]
+        for target in targets:
+            if isinstance(target, ast.Subscript) and dotted_name(target.value) == parameter:
+                return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            if node.func.attr == "copyto" and dotted_name(node.args[0]) == parameter:
+                return True
+    return False
+
+
+def _record(frame: Frame, node: ast.AST, loan: Loan, again: bool) -> None:
+    if not may_share(frame, loan.name):
+        return
+    frame.record(
+        HostBufferMutated(
+            frame.place(node),
+            frame.symbol,
+            frame.proof(),
+            name=loan.name,
+            transfer=frame.place(loan.node),
+            api=loan.api,
+            kept=loan.kept,
+            again=again,
+        )
+    )
+
+
+__all__ = ["forget", "lend", "passed", "written"]
