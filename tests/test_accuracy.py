@@ -25,7 +25,6 @@ _MARK = re.compile(r"# (JAX\d{3})\b")
 MISSES = {
     "1/JAX402/bad_4.py": "a dict of compiled programs by shape is JAX404's",
     "2/JAX108/bad_4": "instances of subclasses, made through a variable in another module",
-    "2/JAX205/bad_6.py": "a field of an untyped parameter, known from a lambda in a tuple",
     "2/JAX207/bad_6.py": "a Haiku function compiled by a decorator factory of the project",
 }
 

@@ -120,6 +120,8 @@ def return_(frame: Frame, node: ast.Return) -> bool:
 
 @statement(ast.Raise)
 def raise_(frame: Frame, node: ast.Raise) -> bool:
+    if node.exc is not None and frame.eager:  # `raise SystemExit(main())`
+        evaluate(frame, node.exc)
     return True
 
 
