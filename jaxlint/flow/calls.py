@@ -9,6 +9,7 @@ from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
+from jaxlint.flow.initial import made_array, note_init, note_mapped_init
 from jaxlint.flow.instances import instantiate
 from jaxlint.flow.loading import note_restore
 from jaxlint.flow.mapped import note_map
@@ -102,6 +103,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
     made = Call(node, positional, keywords, starred)
     if lending.concerns(frame, callee, keywords):
         lending.passed(frame, callee, made)
+    if callee_node.__class__ is ast.Attribute and callee_node.attr == "init":  # type: ignore[attr-defined]
+        note_init(frame, node, callee, receiver)
     if receiver is not None and callee.kind == UNKNOWN:
         _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
     if isinstance(callee_node, ast.Attribute) and callee_node.attr == "apply_gradients":
@@ -240,6 +243,8 @@ def _call_foreign(frame: Frame, callee: Value, call: Call) -> Value:
     """A schedule gives a float for a step; anything else is unknown."""
     keep(call)
     api = callee.data.api
+    if ".initializers." in api:
+        return made_array(frame, call)
     if api.startswith(("equinox.nn.", "flax.", "haiku.")) and frame.level >= JIT:
         return TRACED_PARAMETER  # a layer's output
     if api.startswith("optax.") and ("schedule" in api or api.endswith("_decay")):
@@ -299,6 +304,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
         return result
     note_gradient(frame, closure, call.node)
     note_map(frame, closure, call)
+    note_mapped_init(frame, closure, call)
     note_derivative(frame, {name for _, name in closure.transforms}, call.node)
     return _through_transforms(frame, closure, result)
 

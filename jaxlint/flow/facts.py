@@ -564,6 +564,19 @@ class Load(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class EagerInit(Fact):
+    """Parameters are made outside jit.
+
+    `how`: "forward" (by running the model `name`), "mapped" (by a `vmap` of the function `name` over `number`
+    keys) or "reshaped" (in another shape than is wanted: `name` is "sliced", "squeezed" or "transposed").
+    """
+
+    how: str
+    name: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Unrolled(Fact):
     """A Python loop in traced code, each round of which does array work: every one is compiled by itself.
 

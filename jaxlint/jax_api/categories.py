@@ -109,6 +109,12 @@ _EXACT: dict[str, str] = {
 _DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 # Their classes make objects worth following: layers, optimisers, states.
 _LIBRARIES = ("equinox.nn.", "flax.linen.", "flax.nnx.", "haiku.", "optax.", "flax.training.")
+_INITIALIZERS = (
+    "jax.nn.initializers.",
+    "flax.linen.initializers.",
+    "flax.nnx.initializers.",
+    "haiku.initializers.",
+)
 _OPTAX_ARRAYS = ("loss", "entropy", "divergence", "global_norm")
 
 
@@ -126,8 +132,8 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
         return "math"
     if dotted.startswith("jax.numpy."):
         return _jax_numpy(last)
-    if dotted.startswith("jax.nn.initializers"):
-        return "other"
+    if dotted.startswith(_INITIALIZERS):
+        return "initializer"
     if dotted.startswith(_DEVICE_PREFIXES):
         return "lax" if last == "PRNGKey" or not last[:1].isupper() else "other"
     if head == "numpy" or head.startswith("numpy."):

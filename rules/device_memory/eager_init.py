@@ -1,0 +1,49 @@
+"""JAX306: parameters are made outside jit, in more memory than they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Finding
+from jaxlint.flow.facts import EagerInit, ModuleRole
+from jaxlint.rule import Confidence, Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+_FEW = 8  # members of a mapped constructor
+
+
+class EagerInitialisation(Rule):
+    """Every intermediate of an initialisation outside jit is an array of its own."""
+
+    def suspect(self, fact: EagerInit) -> bool:
+        if fact.proof.level != "eager" or not fact.proof.eager:
+            return False
+        return fact.how != "mapped" or fact.number is None or fact.number >= _FEW
+
+    def check(self, fact: EagerInit, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if ctx.role is ModuleRole.TEST:
+            return
+        jit = ctx.spell("jax.jit") or "jax.jit"
+        if fact.how == "forward":
+            owner = fact.name or "model"
+            message = (
+                f"`{owner}.init` runs the whole model outside jit, one operation after the other, for its "
+                f"parameters. Under jit only they are computed: `{jit}({owner}.init)`."
+            )
+        elif fact.how == "mapped":
+            what = f"`{fact.name}`" if fact.name else "a constructor"
+            message = (
+                f"The vmap of {what} outside jit makes the parameters of all members step by step, each "
+                f"intermediate in full. Put it under `{jit}` (`eqx.filter_jit` for modules)."
+            )
+        else:
+            message = (
+                f"What the initialiser makes is {fact.name} at once: both arrays are there for a moment. Ask it "
+                "for the shape that is needed."
+            )
+        yield self.finding(fact, message, confidence=Confidence.MEDIUM)
