@@ -146,9 +146,9 @@ def passed(frame: Frame, callee: Value, call: Call) -> None:
         function = callee.data.function
         for position, argument in enumerate(node.args):
             index = position + callee.data.offset
-            if index < len(function.params) and f"~{dotted_name(argument)}=" in frame.names:
-                if _writes(function.node, function.params[index]):
-                    written(frame, node, argument)
+            lent = index < len(function.params) and f"~{dotted_name(argument)}=" in frame.names
+            if lent and _writes(function.node, function.params[index]):
+                written(frame, node, argument)
 
 
 def _writes(function: ast.AST, parameter: str) -> bool:
@@ -160,9 +160,11 @@ def _writes(function: ast.AST, parameter: str) -> bool:
         for target in targets:
             if isinstance(target, ast.Subscript) and dotted_name(target.value) == parameter:
                 return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            if node.func.attr == "copyto" and dotted_name(node.args[0]) == parameter:
-                return True
+        copies = (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "copyto"
+        )
+        if copies and node.args and dotted_name(node.args[0]) == parameter:
+            return True
     return False
 
 
