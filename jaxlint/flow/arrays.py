@@ -84,6 +84,8 @@ def _is_data_shaped(last: str, call: Call) -> bool:
 @api_call("jnp")
 def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     values = call.values()
+    if last == "exp":
+        note_softmax(frame, call, by_hand=True)
     if frame.level == EAGER:
         device_use(frame, call.node, dotted)
         return _eager_jnp(frame, last, call, values)

@@ -29,20 +29,23 @@ _LOOPS = frozenset({"scan", "map", "fori_loop", "while_loop", "associative_scan"
 class PendingSoftmax(PendingFact):
     """A softmax; whether attention is written around it is looked up at the end."""
 
-    __slots__ = ("frame", "node", "proof")
+    __slots__ = ("by_hand", "frame", "node", "proof")
 
-    def __init__(self, frame: Frame, node: ast.Call) -> None:
+    def __init__(self, frame: Frame, node: ast.Call, by_hand: bool) -> None:
         self.frame = frame
         self.node = node
+        self.by_hand = by_hand
         self.proof = frame.proof()
 
     def fact(self) -> Attention | None:
         frame, node, scope = self.frame, self.node, scope_of(self.frame)
         axis = _axis(node)
-        if axis is None or not node.args or _is_answered(scope) or self._is_body_of_loop():
+        if axis is None or not node.args:
             return None
         scores = next(_products(node.args[0], bindings_of(frame), _DEPTH), None)
         if scores is None or not _is_square(scores, axis, bindings_of(frame)):
+            return None
+        if _is_answered(scope) or self._is_body_of_loop() or (self.by_hand and not _is_normalised(scope)):
             return None
         output = _use_with_values(scope, node, axis)
         if output is None:
@@ -62,10 +65,18 @@ class PendingSoftmax(PendingFact):
         return function.is_lambda
 
 
-def note_softmax(frame: Frame, call: Call) -> None:
-    """`jax.nn.softmax(…)`."""
+def note_softmax(frame: Frame, call: Call, by_hand: bool = False) -> None:
+    """`jax.nn.softmax(…)`, or `jnp.exp(…)` that may be one written out."""
     if not frame.quiet and isinstance(call.node, ast.Call):
-        frame.log.append(PendingSoftmax(frame, call.node))
+        frame.log.append(PendingSoftmax(frame, call.node, by_hand))
+
+
+def _is_normalised(scope: ast.AST) -> bool:
+    """Something is divided by a sum along an axis."""
+    divided = (n.right for n in ast.walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div))
+    return any(
+        isinstance(n, ast.Call) and _last_name(n.func) == "sum" for right in divided for n in ast.walk(right)
+    )
 
 
 def _axis(node: ast.Call) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import sharing
-from jaxlint.flow.bindings import own_nodes
+from jaxlint.flow.bindings import Bindings, own_nodes
 from jaxlint.flow.boundary import describe
 from jaxlint.flow.facts import DoubleDonation, UselessDonation
 from jaxlint.flow.frame import Call, Frame
@@ -80,6 +80,10 @@ def _has_two_names(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
     return named and earlier in nodes and later in nodes
 
 
+_FLOATING = ("float32", "float16", "bfloat16", "float64")
+_INTEGRAL = ("uint8", "int32", "int8", "uint16", "int16", "bool_")
+
+
 class PendingUselessDonation(PendingFact):
     """A boundary that donates: is there an output for each donated argument?"""
 
@@ -108,6 +112,8 @@ class PendingUselessDonation(PendingFact):
         else:
             useless = tuple(name for name in named if self._is_only_consumed(name, params))
             why = "taken"
+            if not useless:
+                useless, why = tuple(name for name in named if self._is_converted(name, params)), "dtype"
         if not useless:
             return None
         return UselessDonation(
@@ -118,6 +124,40 @@ class PendingUselessDonation(PendingFact):
             parameters=useless,
             why=why,
         )
+
+    def _is_converted(self, name: str, params: list[str]) -> bool:
+        """Integers come in at every call in view and only floating numbers come out."""
+        closure = self.state.closure
+        assert closure is not None
+        function, uses = closure.function.node, self.state.uses
+        bindings = Bindings(function)
+        if isinstance(function, ast.Lambda):
+            returned: list[ast.expr] = [function.body]
+        else:
+            returned = [
+                n.value for n in own_nodes(function) if isinstance(n, ast.Return) and n.value is not None
+            ]
+        outputs = [
+            item for value in returned for item in (value.elts if isinstance(value, ast.Tuple) else [value])
+        ]
+        if not uses or not outputs or not all(_is_floating(item, bindings, 3) for item in outputs):
+            return False
+        position = params.index(name)
+        for module, call in uses:
+            given = call.args[position : position + 1] if isinstance(call, ast.Call) else []
+            if isinstance(call, ast.Call):
+                given = given or [k.value for k in call.keywords if k.arg == name]
+            if not given or not self._is_integral(module.tree, given[0]):
+                return False
+        return True
+
+    def _is_integral(self, tree: ast.AST, node: ast.expr) -> bool:
+        """The argument is made with an integral dtype, under its name perhaps."""
+        if isinstance(node, ast.Name):
+            scopes = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))]
+            bound = [value for scope in scopes for value in Bindings(scope).of(node.id)]
+            return bool(bound) and all(_mentions(value, _INTEGRAL) for value in bound)
+        return _mentions(node, _INTEGRAL)
 
     def _is_only_consumed(self, name: str, params: list[str]) -> bool:
         """Every output is a number or the new value of another parameter, by its name."""
@@ -149,6 +189,25 @@ class PendingUselessDonation(PendingFact):
                 return False
             updated += 1
         return updated > 0
+
+
+def _is_floating(node: ast.expr, bindings: Bindings, depth: int) -> bool:
+    """A quotient, or a conversion to a floating dtype."""
+    if isinstance(node, ast.Name) and depth:
+        bound = bindings.of(node.id)
+        return bool(bound) and _is_floating(bound[-1], bindings, depth - 1)
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Div) or _is_floating(node.left, bindings, depth)
+    return isinstance(node, ast.Call) and _mentions(node, _FLOATING)
+
+
+def _mentions(node: ast.AST, dtypes: tuple[str, ...]) -> bool:
+    """A dtype is named in the expression, in any spelling."""
+    named = (
+        n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", getattr(n, "value", ""))
+        for n in ast.walk(node)
+    )
+    return any(word in dtypes for word in named if isinstance(word, str))
 
 
 def _stem(name: str) -> str:

@@ -8,10 +8,10 @@ subscribes to a fact by naming its type; `jaxlint.rule` explains how.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 
 from jaxlint.finding import Place
+from jaxlint.record import record
 
 
 class Kind(str, Enum):
@@ -70,7 +70,7 @@ class Guard(IntFlag):
     SHAPE_BRANCH = 4  # behind a test of a shape, a type or Tracer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One call on the way to a fact: the place of the call and the function it enters. `sometimes`: it is made
     under a test, inside the loop if there is one."""
@@ -82,7 +82,7 @@ class Step:
     declared: bool = False  # no call: `vmap(f)` tells how `f` will be traced
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proof:
     """How the analysis came to the place.
 
@@ -109,7 +109,7 @@ class Proof:
         return loop is None or any(step.function == function for step in self.chain[loop:])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """A value at a use: an argument, an operand, a field.
 
@@ -162,7 +162,7 @@ _ARRAY_USES = frozenset({"arithmetic", "comparison", "where", "index", "returned
 _PYTHON_USES = frozenset({"range", "branch", "slice", "shape", "list index"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """A parameter of a jitted function and how the body uses it."""
 
@@ -185,7 +185,7 @@ class Parameter:
         return min(self.uses & _PYTHON_USES, default="")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Boundary:
     """A jit boundary.
 
@@ -213,7 +213,7 @@ class Boundary:
     returns_argument: frozenset[str] = frozenset()  # parameters whose updated value the body returns
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     """What every fact has."""
 
@@ -225,7 +225,7 @@ class Fact:
 # ---------------------------------------------------------------- boundaries
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JitCall(Fact):
     """A boundary is made here.
 
@@ -244,7 +244,7 @@ class JitCall(Fact):
     literal_loop: bool = False  # the only loop is a comprehension over a literal display of at most 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundaryUse(Fact):
     """A boundary is called.
 
@@ -272,7 +272,7 @@ class BoundaryUse(Fact):
         return same and all((a.parameter, a.index, a.name, a.origin) in given for a in arguments)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CachesCleared(Fact):
     """Compiled code is thrown away: all of it, or that of one boundary (`step.clear_cache()`).
 
@@ -286,7 +286,7 @@ class CachesCleared(Fact):
     sometimes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GuardOrder(Fact):
     """`assert_max_traces` wraps a boundary. `inner` is the boundary's own call or decorator."""
 
@@ -294,7 +294,7 @@ class GuardOrder(Fact):
     inner: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instantiation(Fact):
     """A class of the project is instantiated. `class_place` is its definition."""
 
@@ -304,7 +304,7 @@ class Instantiation(Fact):
     holds_arrays: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldStore(Fact):
     """`obj.field = value` where the object is an instance in view (not `self` in its own __init__)."""
 
@@ -315,7 +315,7 @@ class FieldStore(Fact):
     family: str = ""  # "nnx" when the owner is a flax.nnx.Module
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EqualStatic(Fact):
     """A boundary gets a static number (place) that equals an earlier one but is of another type: the cache
     compares with `==`, and the trace of the earlier one answers.
@@ -332,7 +332,7 @@ class EqualStatic(Fact):
     call: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Growth(Fact):
     """A concatenate/append/stack rebinds one of its own elements each iteration; `use`: the boundary call."""
 
@@ -343,7 +343,7 @@ class Growth(Fact):
 # ---------------------------------------------------------------- inside a trace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TracedBranch(Fact):
     """Python asks a traced value for a concrete one. `how`: "if", "while", "assert", "and/or", "not", "in",
     "range()", "int()", "float()", "bool()", ".item()", "min()", "format", "index", "math.sqrt", ..."""
@@ -352,7 +352,7 @@ class TracedBranch(Fact):
     operand: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NumpyOnTraced(Fact):
     """numpy meets a traced value. `how`: "call", "index" (array indexed by a tracer), "assign" (written from
     one). `api` is the canonical name for a call."""
@@ -363,7 +363,7 @@ class NumpyOnTraced(Fact):
     silent: bool = False  # no exception: np.array_equal and array_equiv return False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataDependentShape(Fact):
     """A traced shape would depend on data. `how`: "call", "mask read", "mask write"."""
 
@@ -372,7 +372,7 @@ class DataDependentShape(Fact):
     operand: Operand | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TracedShape(Fact):
     """A traced value where a static size is needed. `how`: "slice bound", "shape", "length", "sections"..."""
 
@@ -381,7 +381,7 @@ class TracedShape(Fact):
     operand: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImpureCall(Fact):
     """Traced code asks something other than its arguments, which the trace keeps the answer of.
 
@@ -394,7 +394,7 @@ class ImpureCall(Fact):
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SideEffect(Fact):
     """Traced code reaches out of its trace.
 
@@ -411,7 +411,7 @@ class SideEffect(Fact):
     api: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CachedTracer(Fact):
     """A cache is filled with a tracer. `place` is the decorator, or the store.
 
@@ -425,7 +425,7 @@ class CachedTracer(Fact):
     calls: tuple[Place, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StaleRead(Fact):
     """Traced code read an outer name, and the program changed it afterwards.
 
@@ -440,7 +440,7 @@ class StaleRead(Fact):
     later_call: Place | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AbsorbedMutation(Fact):
     """A test changes (place) what the trace of a boundary has read, and calls the boundary, which outlives the
     test, without a new trace. `others` are calls in view that may have traced it before."""
@@ -455,7 +455,7 @@ class AbsorbedMutation(Fact):
 # ---------------------------------------------------------------- memory
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadAfterDonation(Fact):
     """A donated argument's name is read (place) after the call."""
 
@@ -464,7 +464,7 @@ class ReadAfterDonation(Fact):
     boundary: Boundary
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DoubleDonation(Fact):
     """One array reaches a call twice, once at least to be donated. `place` is where it gets its second name."""
 
@@ -474,17 +474,18 @@ class DoubleDonation(Fact):
     boundary: Boundary
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UselessDonation(Fact):
     """A boundary donates arguments that no output can take. `why`: "numbers" (every output is one), "taken" (the
-    others are new values of other parameters) or "absent" (no call has so many arguments)."""
+    others are new values of other parameters), "dtype" (integers come in, floating numbers out) or "absent" (no
+    call has so many arguments)."""
 
     boundary: Boundary
     parameters: tuple[str, ...]
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HostBufferMutated(Fact):
     """A numpy array is written (place) after jax was given it without a copy.
 
@@ -499,7 +500,7 @@ class HostBufferMutated(Fact):
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scan(Fact):
     """A `lax.scan` or `lax.map` and what becomes of its stack.
 
@@ -520,7 +521,7 @@ class Scan(Fact):
     checkpointed: bool = False  # the body, or code around it, recomputes for the backward pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WideMap(Fact):
     """A `vmap` over variants of one thing, whose stacked results are reduced at once, or are copies of an array.
 
@@ -539,7 +540,7 @@ class WideMap(Fact):
     copies: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chunked(Fact):
     """A `lax.map` in chunks that are as large as all there is to map.
 
@@ -553,7 +554,7 @@ class Chunked(Fact):
     parameter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load(Fact):
     """A checkpoint is read into a model or state that was built for nothing else. `made`: the call that built it;
     `skeleton`: the name it had, if any."""
@@ -563,7 +564,7 @@ class Load(Fact):
     made: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EagerInit(Fact):
     """Parameters are made outside jit.
 
@@ -576,7 +577,7 @@ class EagerInit(Fact):
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unrolled(Fact):
     """A Python loop in traced code, each round of which does array work: every one is compiled by itself.
 
@@ -592,7 +593,7 @@ class Unrolled(Fact):
     form: str = "for"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FreshControlBody(Fact):
     """Control flow outside jit that is compiled each time.
 
@@ -612,7 +613,7 @@ class FreshControlBody(Fact):
     shows_effects: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Replication(Fact):
     """A value (`name`, if it has one) is copied to each device, along a new leading axis for pmap."""
 
@@ -620,7 +621,7 @@ class Replication(Fact):
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DatasetTransfer(Fact):
     """A whole data set is put on the device, and outside any trace a part of it is `read` again and again."""
 
@@ -628,7 +629,7 @@ class DatasetTransfer(Fact):
     read: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PeakRead(Fact):
     """A high-water mark of memory is read. `over`: what the loop around it goes through ("arms" of a comparison,
     "steps", "devices", "" for none), or around the calls of the function that reads it. `callers` are those calls
@@ -641,7 +642,7 @@ class PeakRead(Fact):
     own_process: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attention(Fact):
     """A softmax over every query against every key, and the product of its weights with the values."""
 
@@ -649,7 +650,7 @@ class Attention(Fact):
     output: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Capture:
     """An outer name that a jitted function reads. `what`: "array", "model" or "parameters" (a tree of arrays)."""
 
@@ -659,7 +660,7 @@ class Capture:
     elements: int | None = None  # how many the arrays have, if known
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CapturedConstants(Fact):
     """Arrays that become constants of a boundary's executables, the weightiest first; `place` is its read."""
 
@@ -667,7 +668,7 @@ class CapturedConstants(Fact):
     captures: tuple[Capture, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Append(Fact):
     """A loop, or a function called in one, puts a value that may be an array into a container it keeps.
 
@@ -694,7 +695,7 @@ class Append(Fact):
     joined: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CacheStore(Fact):
     """A cache that keeps what it is given.
 
@@ -724,7 +725,7 @@ class CacheStore(Fact):
 # ---------------------------------------------------------------- precision
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WideRequest(Fact):
     """A 64-bit dtype is asked of jax (place: where it is named) and nothing in view turns on 64-bit mode.
 
@@ -735,7 +736,7 @@ class WideRequest(Fact):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LowPrecisionSolve(Fact):
     """A value of at most 16 bits (place: where it is made so, if known) is solved with at `use`.
 
@@ -748,7 +749,7 @@ class LowPrecisionSolve(Fact):
     operand: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TreeUpcast(Fact):
     """A whole tree is cast to float32 or float64, leaf by leaf, and nothing else.
 
@@ -773,7 +774,7 @@ class ModuleRole(str, Enum):
     TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConfigChange(Fact):
     """A jax configuration value is set.
 
@@ -797,7 +798,7 @@ class ConfigChange(Fact):
     called_from: tuple[Place, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportTimeDeviceWork(Fact):
     """The first call at import that initialises the backend; `others` are the further ones of the file."""
 
@@ -810,7 +811,7 @@ class ImportTimeDeviceWork(Fact):
 # ---------------------------------------------------------------- dependency files
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """A package that a dependency file asks for, or a lock file has chosen.
 
@@ -830,7 +831,7 @@ class Requirement:
     conda: bool = False  # installed by conda, whose solver knows its own packages
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DependencySet(Fact):
     """What one environment gets: what a file asks for, with one extra or group, or what a lock file holds.
 

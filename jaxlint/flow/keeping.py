@@ -123,6 +123,8 @@ def note_collected(frame: Frame, node: ast.ListComp | ast.DictComp, value: Value
 
 
 def _note(frame: Frame, node: ast.AST, container: ast.expr, value_node: ast.expr, value: Value) -> None:
+    if isinstance(container, ast.Subscript) and isinstance(container.slice, ast.Constant):
+        container = container.value  # `history["frames"].append(…)`
     name = dotted_name(container)
     if name is None or not _may_hold(value):
         return

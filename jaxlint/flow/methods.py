@@ -160,7 +160,9 @@ def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value
             found: Value = receiver.data[key.data]
             return found
         member = element_of(receiver)
-        return join(member, call.positional[1]) if len(call.positional) > 1 else member
+        if len(call.positional) > 1:
+            return join(member, call.positional[1])
+        return join(member, NONE) if name == "get" else member  # nothing may be there
     if name in ("pop", "popleft"):
         return element_of(receiver)
     if name == "copy":

@@ -32,6 +32,7 @@ class Source(NamedTuple):
     way: tuple[object, ...]
     module: LoadedModule
     node: ast.expr
+    doubled: bool = False  # the expression itself makes a second name of it
 
 
 class Place(NamedTuple):
@@ -69,7 +70,7 @@ class Sources:
             drawn = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
             for source in self.of(node.elt, at, depth - 1) if node.elt.id not in drawn else ():
                 yield source
-                yield source._replace(module=at.module, node=node.elt)
+                yield source._replace(module=at.module, node=node.elt, doubled=True)
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
@@ -95,8 +96,7 @@ class Sources:
         for source in self.of(value, at._replace(before=value.lineno), depth - 1):
             if position is not None:
                 source = source._replace(way=(*source.way, position))
-            named = isinstance(source.node, (ast.Name, ast.Attribute, ast.Subscript))
-            yield source if named else source._replace(module=at.module, node=node)
+            yield _named(source, at.module, node)
 
     def _of_member(
         self, node: ast.expr, base: ast.expr, key: object, at: Place, depth: int
@@ -119,10 +119,8 @@ class Sources:
     ) -> Iterator[Source]:
         """`self.target` where the constructor says `self.target = self.online`."""
         scope, value = stored
-        if isinstance(value, (ast.Name, ast.Attribute)):
-            yield from self.of(value, Place(at.module, scope, value.lineno + 1, {}), depth - 1)
-        else:
-            yield Source((value,), at.module, node)
+        for source in self.of(value, Place(at.module, scope, value.lineno, {}), depth - 1):
+            yield _named(source, at.module, node)
 
     def _repeated(self, node: ast.BinOp, at: Place, depth: int) -> Iterator[Source]:
         """`[zeros] * 2`."""
@@ -133,7 +131,7 @@ class Sources:
         for source in self.of(display, at, depth - 1):
             yield source
             if not (isinstance(count, ast.Constant) and count.value in (0, 1)):
-                yield source._replace(module=at.module, node=node)
+                yield source._replace(module=at.module, node=node, doubled=True)
 
     def _of_call(self, node: ast.Call, at: Place, depth: int) -> Iterator[Source]:
         callee = node.func
@@ -212,6 +210,13 @@ class Sources:
         for source in self.of(returns[0], inner, depth - 1):
             made_inside = source.way[0] not in (at.scope, "self") and not _is_older(source, passed)
             yield source._replace(way=(node, *source.way)) if made_inside else source
+
+
+def _named(source: Source, module: LoadedModule, node: ast.expr) -> Source:
+    """A source by the name that now stands for it, unless it had one before or was doubled there."""
+    if source.doubled or isinstance(source.node, (ast.Name, ast.Attribute, ast.Subscript)):
+        return source
+    return source._replace(module=module, node=node)
 
 
 def _is_older(source: Source, passed: dict[str, tuple[ast.expr, Place]]) -> bool:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
     from jaxlint.context import Context
 
+_REASONS = {
+    "numbers": "only numbers come out",
+    "taken": "the outputs take the buffers of other arguments",
+    "dtype": "integers go in and floating numbers come out",
+}
 _NUMBERS = frozenset({"int", "float", "bool"})
 
 
@@ -43,16 +48,12 @@ class UselesslyDonated(Rule):
         if not names:
             return
         several = len(names) > 1
-        reason = (
-            "only numbers come out"
-            if fact.why == "numbers"
-            else "the outputs take the buffers of other arguments"
-        )
+        reason = _REASONS[fact.why]
         given = [value for use in uses for value in use.arguments if value.parameter in names]
         yield self.finding(
             fact,
             f"`{wording.function_name(boundary)}` donates {wording.listing(names)}, but no output can take "
-            f"{'their' if several else 'its'} memory: {reason}. The donation has no effect but a warning: drop it.",
+            f"{'their' if several else 'its'} memory: {reason}. The donation has no effect: drop it.",
             confidence=Confidence.HIGH if fact.why == "numbers" else Confidence.MEDIUM,
             related=[Related(value.place, f"`{value.parameter}` is passed here") for value in given[:3]],
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Finding
-from jaxlint.flow.facts import CacheStore, Kind, Operand, Tag
+from jaxlint.flow.facts import CacheStore, Instantiation, Kind, Operand, Tag
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class ArrayPinningCache(Rule):
             return False
         if fact.how in _DECORATORS:
             if fact.on_method:  # without a bound it is JAX402
-                return fact.bounded and fact.instance_holds_arrays
+                return fact.bounded
             return bool(fact.pins) or (not fact.bounded and not fact.key_open and _holds_arrays(fact))
         if fact.how == "dict" and "id" in fact.key_made_of:
             return bool(fact.pins) or fact.value_is_array or _arrays_in(fact.value)
@@ -35,6 +35,12 @@ class ArrayPinningCache(Rule):
 
     def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         if fact.bounded and _holds_one(node):
+            return
+        if (
+            fact.on_method
+            and fact.how != "dict"
+            and not (fact.instance_holds_arrays or _is_made_of_arrays(fact, ctx))
+        ):
             return
         name = _name(fact, node, ctx)
         if fact.how == "dict" and "id" in fact.key_made_of:
@@ -81,6 +87,12 @@ def _holds_arrays(fact: CacheStore) -> bool:
 
 def _arrays_in(value: Operand | None) -> bool:
     return value is not None and any(part.kind is Kind.DEVICE for part in value.walk())
+
+
+def _is_made_of_arrays(fact: CacheStore, ctx: Context) -> bool:
+    """An instance that is made in view holds arrays."""
+    owner = fact.function.rpartition(".")[0]
+    return any(made.class_name == owner and made.holds_arrays for made in ctx.facts(Instantiation))
 
 
 def _holds_one(node: cst.CSTNode | None) -> bool:
