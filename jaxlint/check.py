@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxlint.dependencies.names import format_of
 from jaxlint.finding import Finding
 from jaxlint.project.deep import with_deep_stack
 from jaxlint.project.files import SourceFile
@@ -28,8 +29,15 @@ def check(
     findings it has in a run over everything. Files that cannot be parsed give JAX001, a rule that fails
     JAX000; both leave every other finding in place.
     """
-    # Sources decide how deep the recursion goes: an expression of 1,500 terms is a tree 1,500 nodes deep.
-    found = with_deep_stack(lambda: _findings(Session(files, project, settings, rules)))
+    modules = [file for file in files if not format_of(file.path)]
+    found: list[Finding] = []
+    if modules:
+        # Sources decide how deep the recursion goes: an expression of 1,500 terms is a tree 1,500 nodes deep.
+        found = with_deep_stack(lambda: _findings(Session(modules, project, settings, rules)))
+    if len(modules) < len(files):
+        from jaxlint.dependencies import check as dependencies
+
+        found += dependencies.findings([file for file in files if format_of(file.path)], project, rules)
     wanted = {file.path for file in files}
     return merge(finding for finding in found if finding.path in wanted)
 

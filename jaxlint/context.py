@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxlint.finding import Edit, Place, Span
 from jaxlint.flow.facts import Fact, ModuleRole
+from jaxlint.record import record
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Fact)
 
 
-@dataclass(slots=True)
+@record
 class Context:
     """One per judged file.
 
@@ -30,7 +31,7 @@ class Context:
     source: str
     focus: Focus
     aliases: dict[str, str]
-    every_fact: dict[type[Fact], list[Fact]] = field(default_factory=dict)
+    every_fact: Mapping[type[Fact], Sequence[Fact]] = MappingProxyType({})
     jax_version: tuple[int, ...] = (0, 10, 2)
     requires_python: tuple[int, int] = (3, 10)
     role: ModuleRole = ModuleRole.LIBRARY

@@ -6,8 +6,10 @@ Lines and columns count from 1, columns in code points, ends are exclusive. Othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
+
+from jaxlint.record import record
 
 
 class Severity(str, Enum):
@@ -46,8 +48,7 @@ class Applicability(str, Enum):
     DISPLAY = "display"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of source: 1-based, columns in code points, end exclusive."""
 
     line: int
@@ -56,8 +57,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A span in a file."""
 
     path: str
@@ -70,7 +70,7 @@ class Place:
         return self.path == other.path and starts and ends
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Related:
     """Another place that explains the finding ("jitted here", "this varies")."""
 
@@ -78,7 +78,7 @@ class Related:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edit:
     """Replace the text of a span of the original source. An empty span inserts."""
 
@@ -86,7 +86,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fix:
     """A change to the finding's own file."""
 
@@ -95,7 +95,7 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """One claim about one place. `symbol` is the qualified name of the enclosing function, or ""."""
 
@@ -106,7 +106,7 @@ class Finding:
     confidence: Confidence
     place: Place
     symbol: str = ""
-    related: tuple[Related, ...] = field(default=())
+    related: tuple[Related, ...] = ()
     fix: Fix | None = None
 
     @property

@@ -45,7 +45,7 @@ class Judge:
                     if pair.suspect(fact):
                         suspects.setdefault(fact.place.path, []).append((rule, pair, fact))
                 except Exception as error:
-                    found.append(_failed(rule, fact.place, error))
+                    found.append(failed(rule, fact.place, error))
         for path, listed in suspects.items():
             found += self._judge(path, listed, every, role)
         return found
@@ -59,13 +59,13 @@ class Judge:
         try:
             context = self._context(path, source.text, source.tree, suspects, every, role)
         except Exception as error:
-            return [_failed(rule, fact.place, error) for rule, _, fact in suspects[:1]]
+            return [failed(rule, fact.place, error) for rule, _, fact in suspects[:1]]
         found: list[Finding] = []
         for rule, pair, fact in suspects:
             try:
                 found += pair.check(fact, context.node(fact.place), context)
             except Exception as error:
-                found.append(_failed(rule, fact.place, error))
+                found.append(failed(rule, fact.place, error))
         return found
 
     def _context(
@@ -97,7 +97,7 @@ class Judge:
 def _lines(fact: Fact, path: str) -> list[int]:
     """The lines a rule may want to see: the fact's own, and those of the places it names in this file."""
     lines = [fact.place.span.line]
-    for name in type(fact).__dataclass_fields__:
+    for name in type(fact).__match_args__:
         value = getattr(fact, name)
         for item in value if isinstance(value, tuple) else (value,):
             place = item if isinstance(item, Place) else getattr(item, "place", None)
@@ -124,6 +124,7 @@ def aliases(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def _failed(rule: Rule, place: Place, error: Exception) -> Finding:
+def failed(rule: Rule, place: Place, error: Exception) -> Finding:
+    """JAX000 for a rule that raised."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return INTERNAL_ERROR.finding(place, f"{rule.meta.code} failed here: {text}")

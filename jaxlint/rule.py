@@ -13,11 +13,11 @@ Code, slug, status, severity and fix come from the front matter of the page of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxlint.finding import Confidence, Edit, Finding, Fix, Place, Related, Severity
 from jaxlint.flow.facts import Fact
+from jaxlint.record import record
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -37,7 +37,7 @@ class RuleError(Exception):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Meta:
     """A rule's identity, from the front matter of its page."""
 
@@ -51,7 +51,7 @@ class Meta:
     page: str  # path of the page
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """One subscription of a rule: the type of fact, the suspicion and the judgement."""
 

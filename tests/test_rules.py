@@ -105,7 +105,6 @@ def test_example_compiles(case: Case) -> None:
 def findings(case: Case, sources: dict[str, str], root: Path) -> list[Finding]:
     """What the page's rule says of these modules, laid out below `root`."""
     from jaxlint.check import check
-
     from jaxlint.project.files import SourceFile
     from jaxlint.project.root import Project
     from jaxlint.project.settings import Settings

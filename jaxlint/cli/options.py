@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from dataclasses import replace
 from typing import Any
 
 from jaxlint.finding import Confidence, Severity
 from jaxlint.project.settings import Settings
+from jaxlint.record import replace
 from jaxlint.report import FORMATS
 
 STDIN = "-"

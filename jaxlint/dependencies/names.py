@@ -7,7 +7,10 @@ import re
 _BY_NAME = (
     ("pyproject", re.compile(r"pyproject\.toml")),
     ("lock", re.compile(r"uv\.lock|poetry\.lock|pylock(\.[^.]+)?\.toml")),
-    ("requirements", re.compile(r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)")),
+    (
+        "requirements",
+        re.compile(r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)"),
+    ),
     ("conda", re.compile(r"([\w.-]*[_.-])?(environment|conda[_.-]env|env)([_.-][\w.-]*)?\.ya?ml")),
 )
 # Files that are named one by one may be called anything.
@@ -27,7 +30,7 @@ def is_dependency_name(path: str) -> bool:
 
 
 def format_of(path: str) -> str:
-    """"pyproject", "lock", "requirements" or "conda" for a file that is no Python; "" for one that may be."""
+    """ "pyproject", "lock", "requirements" or "conda" for a file that is no Python; "" for one that may be."""
     suffix = path[path.rfind(".") :] if "." in path else ""
     return _by_name(path) or _BY_SUFFIX.get(suffix, "")
 

@@ -87,7 +87,9 @@ class _Project:
 
     def _environment(self, name: str, requirements: Iterable[Requirement]) -> DependencySet:
         members = tuple(dict.fromkeys(requirements))
-        first = members[0].place if members else Place(self._path, self._values[0].span) if self._values else None
+        first = (
+            members[0].place if members else Place(self._path, self._values[0].span) if self._values else None
+        )
         place = first or Place(self._path, _START)
         return DependencySet(place, "", Proof("eager"), name, members, indexes=self.indexes)
 

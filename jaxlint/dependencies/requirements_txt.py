@@ -17,7 +17,9 @@ _COMMENT = re.compile(r"(^|\s)#.*$")
 _OPTION = re.compile(
     r"(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links)(?:\s*=\s*|\s+|(?<=-\w))(\S+)"
 )
-_PER_LINE = re.compile(r"\s--[a-z][\w-]*(\s*=\s*|\s+)?.*$")  # `--hash=...` and other options of one requirement
+_PER_LINE = re.compile(
+    r"\s--[a-z][\w-]*(\s*=\s*|\s+)?.*$"
+)  # `--hash=...` and other options of one requirement
 
 
 def read(text: DependencyText) -> list[DependencySet]:
@@ -56,7 +58,14 @@ class Reader:
             self.line(line, text, number, column, constraint=constraint, depth=depth)
 
     def line(
-        self, line: str, text: DependencyText, number: int, column: int, *, constraint: bool = False, depth: int = 0
+        self,
+        line: str,
+        text: DependencyText,
+        number: int,
+        column: int,
+        *,
+        constraint: bool = False,
+        depth: int = 0,
     ) -> None:
         """Read one line that stands at a line and column of a file."""
         option = _OPTION.match(line)

@@ -74,3 +74,27 @@ def exact(given: Iterable[Clause]) -> str:
         if operator in ("==", "===") and not bound.endswith("*"):
             return bound
     return ""
+
+
+def all_below(given: Iterable[Clause], floor: str) -> bool:
+    """Whether every version that clauses allow is older than a floor; false where that cannot be told."""
+    return any(_ends_below(operator, bound, parse(floor), floor) for operator, bound in given)
+
+
+def _ends_below(operator: str, bound: str, floor: Version, text: str) -> bool:
+    if operator == "<":
+        return floor >= parse(bound)
+    if operator == "<=":
+        return floor > parse(bound)
+    if operator in ("==", "===", "~="):
+        prefix = bound.removesuffix(".*") if bound.endswith(".*") else bound.rpartition(".")[0]
+        if operator == "~=" or bound.endswith(".*"):
+            return parse(prefix) < floor and not _starts_with(text, prefix)
+        return parse(bound) < floor
+    return False
+
+
+def lower_bound(given: Iterable[Clause]) -> str:
+    """The newest version that clauses exclude everything below, "" for none."""
+    bounds = [bound for operator, bound in given if operator in ("==", "===", ">=", ">", "~=")]
+    return max(bounds, key=lambda bound: parse(bound.removesuffix(".*")), default="")

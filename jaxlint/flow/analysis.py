@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from jaxlint.finding import Place
 
@@ -39,6 +38,7 @@ from jaxlint.flow.staleness import stale_reads
 from jaxlint.flow.values import BOUNDARY
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.project.role import is_main_guard
+from jaxlint.record import replace
 
 _REGISTERED = (
     arrays,

@@ -217,7 +217,9 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         frame.log.append(Mutated(key, frame.module, target))
         if not frame.quiet and frame.level == EAGER and (frame.filling or _returns_hit(frame, name)):
             note_fill(frame, target, target.value, index, value)
-        elif not frame.quiet and frame.level == EAGER and index.varies >= PER_ITERATION and owner.kind == TREE:
+        elif (
+            not frame.quiet and frame.level == EAGER and index.varies >= PER_ITERATION and owner.kind == TREE
+        ):
             note_entry(frame, target, value)
 
 

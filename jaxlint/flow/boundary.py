@@ -40,7 +40,9 @@ from jaxlint.flow.values import (
     collection,
     is_number,
     parts,
+    tree,
 )
+from jaxlint.index import installed
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import EAGER, JIT
 
@@ -113,7 +115,7 @@ def _signature(closure: Closure | None) -> list[str] | None:
     if closure is None:
         return None
     params = closure.function.params[closure.offset :]
-    return params[len(closure.bound) :]
+    return [*[""] * closure.dropped, *params[len(closure.bound) :]]
 
 
 def argument_set(
@@ -125,6 +127,8 @@ def argument_set(
         given = keywords.get(key)
         if given is None or (given.kind == CONSTANT and given.data is None):
             continue
+        if given.kind == API:
+            given = _installed_constant(given.data)
         members = parts(given) if given.kind == TREE else [given]
         if given.kind == TREE and given.data is None:
             return None
@@ -133,6 +137,14 @@ def argument_set(
                 return None
             _resolve(member.data, params, found)
     return frozenset(found)
+
+
+def _installed_constant(dotted: str) -> Value:
+    """`static_argnames=otherlib.STATIC`: a constant of an installed package."""
+    found = installed.constant(dotted)
+    if isinstance(found, tuple):
+        return tree([Value(CONSTANT, data=item) for item in found])
+    return Value(CONSTANT, data=found) if found is not None else UNKNOWN_VALUE
 
 
 def _resolve(given: int | str, params: list[str] | None, found: set[str | int]) -> None:
@@ -501,9 +513,7 @@ class PendingUse:
             loop=self.frame_loop,
             rebinds=self.rebinds,
             reads_after=tuple(
-                w.name
-                for w in self.watches
-                if w.read_as_alias or (w.read and w.name not in self.rebinds)
+                w.name for w in self.watches if w.read_as_alias or (w.read and w.name not in self.rebinds)
             ),
             starred=self.starred,
         )

@@ -241,7 +241,11 @@ def _pinned(keys: list[Value]) -> str:
     from jaxlint.flow.instances import holds_arrays
 
     for value in keys:
-        if value.kind == INSTANCE and value.data.cls.family not in ("equinox", "enum") and holds_arrays(value):
+        if (
+            value.kind == INSTANCE
+            and value.data.cls.family not in ("equinox", "enum")
+            and holds_arrays(value)
+        ):
             return str(value.data.cls.name)
         if value.kind == FOREIGN and value.data.api.startswith("flax.nnx."):
             return str(value.data.api.rpartition(".")[2])

@@ -110,7 +110,11 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if isinstance(callee_node, ast.Attribute) and callee_node.attr == "apply_gradients":
         state = evaluate(frame, callee_node.value)
         kept = state.kind in (FOREIGN, INSTANCE)
-        return state.but(tags=state.tags | UPDATED) if kept else Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
+        return (
+            state.but(tags=state.tags | UPDATED)
+            if kept
+            else Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
+        )
     if callee.kind == UNKNOWN and receiver is not None:
         name: str = callee_node.attr  # type: ignore[attr-defined]
         if receiver.kind != UNKNOWN:

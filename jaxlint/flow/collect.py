@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from jaxlint.finding import Place
@@ -30,6 +29,7 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.run import DRAWN, Called, Evaluation, Run
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.jax_api.transforms import EAGER
+from jaxlint.record import replace
 
 Pending = (PendingJit, PendingUse, PendingFill, PendingCache, PendingScan, PendingDerivative, PendingFact)
 _CHAIN = 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from jaxlint.finding import Place
 from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleRole
@@ -12,6 +11,7 @@ from jaxlint.flow.mutation import Cleared
 from jaxlint.flow.values import API, CONSTANT, UNKNOWN_VALUE, Value
 from jaxlint.jax_api.runtime import ENVIRONMENT_OPTIONS
 from jaxlint.jax_api.transforms import EAGER
+from jaxlint.record import replace
 
 
 class DeviceUse:
@@ -141,7 +141,12 @@ def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
 
 def _is_choice(test: ast.expr) -> bool:
     """A flag, or a comparison with a name or None: what a caller says on purpose. A tolerance is none."""
-    return not any(isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for n in ast.walk(test) if isinstance(n, ast.Compare) for op in n.ops)
+    return not any(
+        isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE))
+        for n in ast.walk(test)
+        if isinstance(n, ast.Compare)
+        for op in n.ops
+    )
 
 
 def _is_update(call: ast.Call) -> bool:

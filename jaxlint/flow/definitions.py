@@ -283,19 +283,21 @@ def _says_static(metadata: ast.expr) -> bool:
 
 
 def _bases(frame: Frame, cls: ClassInfo, node: ast.ClassDef) -> None:
-    cls.bases = []
+    cls.bases, cls.unknown_bases = [], []
     for base in node.bases:
         value = evaluate(frame, base)
         if value.kind == CLASS and value.data is not cls:
             cls.bases.append(value.data)
             cls.family = cls.family or value.data.family
-            cls.unresolved |= value.data.unresolved
+            cls.unknown_bases += value.data.unknown_bases
+            cls.unsettled |= value.data.unsettled
             cls.dataclass = cls.dataclass or value.data.dataclass
         elif value.kind == API:
             cls.family = cls.family or _FAMILIES.get(value.data, "") or _library_family(value.data)
-            cls.unresolved |= not cls.family and not _is_plain_base(value.data)
+            if not cls.family and not _is_plain_base(value.data):
+                cls.unknown_bases.append(value.data)
         else:
-            cls.unresolved = True
+            cls.unknown_bases.append("")
     for keyword in node.keywords:
         evaluate(frame, keyword.value)
     for decorator in node.decorator_list:

@@ -9,10 +9,11 @@ from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import as_iterable, element_of, is_literal_display, iterated
-from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
 from jaxlint.flow.keeping import note_collected
+from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
 from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
+from jaxlint.flow.unrolled import note_unrolled
 from jaxlint.flow.values import (
     BOUNDARY,
     CONSTANT,
@@ -38,7 +39,6 @@ from jaxlint.flow.values import (
     join,
     tree,
 )
-from jaxlint.flow.unrolled import note_unrolled
 from jaxlint.flow.watching import note_read
 from jaxlint.jax_api.transforms import JIT
 

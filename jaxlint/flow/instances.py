@@ -95,7 +95,9 @@ def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
             if default is not None and default.kind == CONSTANT:
                 thing.fields[name] = default
             elif default is not None and default.element is not None and default.kind == UNKNOWN:
-                thing.fields[name] = call_value(frame, default.element, Call(call.node, [], {}, decorator=True))
+                thing.fields[name] = call_value(
+                    frame, default.element, Call(call.node, [], {}, decorator=True)
+                )
 
 
 def holds_arrays(value: Value, depth: int = 0) -> bool:

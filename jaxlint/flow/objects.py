@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from jaxlint.flow.values import INSTANCE, TREE, UNKNOWN_VALUE, Origin, Value, join
+from jaxlint.index import installed
 
 if TYPE_CHECKING:
     from jaxlint.finding import Place
@@ -214,7 +215,8 @@ class ClassInfo:
 
     __slots__ = (
         "annotations", "attributes", "bases", "dataclass", "eq", "family", "fields", "frozen", "generic",
-        "methods", "module", "name", "node", "qualname", "scope", "static_fields", "unresolved",
+        "methods", "module", "name", "node", "qualname", "scope", "static_fields",
+        "unknown_bases", "unsettled",
     )  # fmt: skip
 
     def __init__(self, node: ast.ClassDef, module: LoadedModule, qualname: str) -> None:
@@ -225,7 +227,8 @@ class ClassInfo:
         self.methods: dict[str, Function] = {}
         self.attributes: dict[str, Value] = {}
         self.bases: list[ClassInfo] = []
-        self.unresolved = False  # has a base that is not in view
+        self.unknown_bases: list[str] = []  # bases that are not in view, as dotted names or ""
+        self.unsettled = False
         self.family = ""  # "equinox", "nnx", "linen", "haiku", "enum", "namedtuple", "struct", ...
         self.fields: list[str] = []
         self.annotations: dict[str, str] = {}
@@ -264,6 +267,16 @@ class ClassInfo:
                 names += [n for n in base.all_fields(depth + 1) if n not in names]
         return names + [n for n in self.fields if n not in names]
 
+    @property
+    def unresolved(self) -> bool:
+        """Has a base that nothing is known of, after asking what is installed. It may set the family."""
+        while self.unknown_bases:
+            dotted = self.unknown_bases.pop()
+            family = installed.class_family(dotted) if dotted else None
+            self.unsettled |= family is None
+            self.family = self.family or family or ""
+        return self.unsettled and not self.family
+
     def array_fields(self, depth: int = 0) -> set[str]:
         """Fields annotated as arrays and nothing else, inherited ones included."""
         found = {
@@ -285,6 +298,8 @@ class ClassInfo:
     @property
     def is_pytree_module(self) -> bool:
         """An Equinox or Flax module: a pytree (or a graph node) to its own jit."""
+        if not self.family and self.unknown_bases and self.unresolved:
+            return False
         return self.family in ("equinox", "nnx", "linen", "struct", "pytree")
 
     @property
@@ -295,11 +310,13 @@ class ClassInfo:
     @property
     def hashing(self) -> str:
         """How a jit cache keys an instance: "value", "identity", "unhashable" or "" (unknown)."""
+        if self.unresolved:
+            return ""
         if self.family in ("enum", "namedtuple"):
             return "value"
         if self.family == "linen":
             return "value"
-        if self.family or self.unresolved:
+        if self.family:
             return ""
         defines_eq, defines_hash = self.lookup("__eq__") is not None, self.lookup("__hash__") is not None
         if defines_hash:
@@ -383,9 +400,7 @@ class Read:
 
     __slots__ = ("module", "node", "subject", "value")
 
-    def __init__(
-        self, module: LoadedModule, node: ast.AST, subject: str, value: Value | None = None
-    ) -> None:
+    def __init__(self, module: LoadedModule, node: ast.AST, subject: str, value: Value | None = None) -> None:
         self.module = module
         self.node = node
         self.subject = subject

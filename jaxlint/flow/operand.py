@@ -103,9 +103,7 @@ def _leaves(frame: Frame, node: ast.AST, value: Value, path: str, depth: int) ->
     static = value.data.cls.all_static_fields() if value.kind == INSTANCE else frozenset()
     for step, at, member in members(node, value)[:_LEAVES]:
         of_structure = bool(static) and step[1:] in static
-        found.append(
-            operand(frame, at, member, path=path + step, depth=depth + 1, static_field=of_structure)
-        )
+        found.append(operand(frame, at, member, path=path + step, depth=depth + 1, static_field=of_structure))
     return found
 
 

@@ -240,7 +240,9 @@ class Run:
 
 
 # Words for values that are read off data or drawn: new in each call of the code that makes them.
-DRAWN = frozenset({"item", "int of array", "float of array", "random number", "clock", "identifier", "len", "counter"})
+DRAWN = frozenset(
+    {"item", "int of array", "float of array", "random number", "clock", "identifier", "len", "counter"}
+)
 
 
 def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:

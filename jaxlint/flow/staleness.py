@@ -94,7 +94,8 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
             )
         elif isinstance(event, PendingJit):
             if event.state.fresh:  # made anew: it will be traced anew
-                _forget(called, changed, {event.state})
+                same = {t for t, use in called.items() if use.boundary.node is event.state.node}
+                _forget(called, changed, same)
         elif isinstance(event, Made):
             _forget(called, changed, {t for t, use in called.items() if _reads_instance(use, event.identity)})
         elif isinstance(event, Mutated):

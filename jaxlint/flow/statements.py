@@ -15,8 +15,8 @@ from jaxlint.flow.operators import combine
 from jaxlint.flow.run import returned
 from jaxlint.flow.values import (
     BOUNDARY,
-    CONSTANT,
     BOUNDED,
+    CONSTANT,
     HOST,
     NONE,
     PER_CALL,

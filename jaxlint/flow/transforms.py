@@ -191,7 +191,9 @@ def haiku_transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if target is None:
         return UNKNOWN_VALUE
     if target.kind == FOREIGN and target.element is not None and "apply" in target.element.data:
-        return _transformed(dotted, target.element.data["apply"].data, call, target.element.data["apply"].data.dropped - 1)
+        return _transformed(
+            dotted, target.element.data["apply"].data, call, target.element.data["apply"].data.dropped - 1
+        )
     if target.kind != FUNCTION:
         return UNKNOWN_VALUE
     return _transformed(dotted, target.data, call, 3 if "state" in last else 2)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Span
+from jaxlint.record import record
 
 _DIRECTIVE = re.compile(r"#\s*jaxlint:\s*(?P<word>ignore-file|ignore)\b(?!-)\s*(?:\[(?P<codes>[^\]#]*)\])?")
+_PLAIN_COMMENT = re.compile(
+    r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?<!\s)\#|[^#])*?(?:^|(?<=\s))(?P<comment>\#.*)"""
+)
 _NEXT_COMMENT = re.compile(r"\s*#\s*[A-Za-z]")
 # As flake8 reads it: what follows the colon without being a code makes it a bare noqa.
 _NOQA = re.compile(r"#\s*noqa\b(?::\s?(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """A code that a comment names, upper case, and where it stands."""
 
@@ -24,7 +27,7 @@ class Code:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Directive:
     """A comment `# jaxlint: ignore[...]` or, for the whole file, `# jaxlint: ignore-file[...]`.
 
@@ -43,13 +46,17 @@ class Directive:
 class Comments:
     """The comments of a source, and what a suppression needs to know of its lines."""
 
-    def __init__(self, text: str) -> None:
-        """Read the comments; what follows a place that cannot be tokenized is not read."""
+    def __init__(self, text: str, *, python: bool = True) -> None:
+        """Read the comments; what follows a place that cannot be tokenized is not read.
+
+        In text that is no Python (TOML, YAML, requirements) a comment runs from a hash outside quotes that
+        begins its line or follows white space.
+        """
         self.lines = split_lines(text)
         self.directives: list[Directive] = []
         self.colons: list[tuple[int, int]] = []  # positions (line, column from 1) of every colon
         self._noqa: dict[int, tuple[str, ...]] = {}
-        self._read()
+        self._read() if python else self._read_lines()
 
     def alone(self, line: int) -> bool:
         """Whether nothing but a comment stands on a line."""
@@ -69,6 +76,12 @@ class Comments:
                     self.colons.append((token.start[0], token.start[1] + 1))
         except (tokenize.TokenError, SyntaxError):  # a file that does not parse
             return
+
+    def _read_lines(self) -> None:
+        for number, line in enumerate(self.lines, start=1):
+            found = _PLAIN_COMMENT.match(line.rstrip("\r\n"))
+            if found is not None:
+                self._comment(found["comment"], number, found.start("comment") + 1)
 
     def _tokens(self) -> Iterator[tokenize.TokenInfo]:
         # The tokenizer counts lines by line feeds, the parser by any line end.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jaxlint.dependencies.names import is_dependency_name
 from jaxlint.project import walk
+from jaxlint.record import record
 
 if TYPE_CHECKING:
     from jaxlint.project.root import Project
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _GLOB = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceFile:
     """A file to check.
 
@@ -61,8 +62,8 @@ def discover(paths: Iterable[str], project: Project, given: Iterable[SourceFile]
 
     Files that were handed over stand before those of the same path on disk.
 
-    Directories are searched for .py and .pyi files; a file that is named is taken as Python whatever it is
-    called.
+    Directories are searched for .py and .pyi files and for dependency files; a file that is named is taken as
+    what its suffix says, and as Python where that says nothing.
     """
     found = Discovery()
     forced = project.settings.force_exclude
@@ -93,22 +94,26 @@ def shown(absolute: str) -> str:
 
 def _add_directory(absolute: str, project: Project, found: Discovery) -> None:
     real = os.path.realpath(absolute)
-    for path in walk.python_files(real, project.excluded, found.problems.append):
+    for path in walk.python_files(real, project.excluded, found.problems.append, is_dependency_name):
         # What lies below a directory is shown the way the directory was named.
         as_named = os.path.join(absolute, walk.relative(path, real) or "")
         found.add(SourceFile(shown(as_named), os.path.realpath(path)), named=False)
 
 
 def _add_matches(pattern: str, project: Project, found: Discovery) -> bool:
-    """Take what a pattern matches that the shell has left to us; as in a directory, only Python files."""
+    """Take what a pattern matches that the shell has left to us; as in a directory, only what is looked at."""
     matches = list(_matches(pattern))
     for absolute in matches:
         real = os.path.realpath(absolute)
         if os.path.isdir(absolute):
             _add_directory(absolute, project, found)
-        elif absolute.endswith(walk.SUFFIXES) and not project.excluded_from_above(real):
+        elif _is_looked_at(absolute) and not project.excluded_from_above(real):
             found.add(SourceFile(shown(absolute), real), named=False)
     return bool(matches)
+
+
+def _is_looked_at(path: str) -> bool:
+    return path.endswith(walk.SUFFIXES) or is_dependency_name(path)
 
 
 def _matches(pattern: str) -> Iterator[str]:

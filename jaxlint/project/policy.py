@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from jaxlint import registry
+from jaxlint.dependencies.names import format_of
 from jaxlint.engine_codes import ENGINE_CODES, FAILURES, UNKNOWN_CODE
 from jaxlint.finding import Finding, Place, Severity, Span
 from jaxlint.project import markers, source
 from jaxlint.project.files import SourceFile, shown
 from jaxlint.project.patterns import Patterns
 from jaxlint.project.root import Project
+from jaxlint.record import replace
 from jaxlint.rule import Rule
 
 
@@ -139,7 +140,7 @@ class Policy:
         return suppressions.apply(
             findings,
             text,
-            _tree(file, text) if marked else None,
+            _tree(file, text) if marked and not format_of(file.path) else None,
             self._codes,
             report_unused=not any(finding.code in FAILURES for finding in findings),
             path=file.path,

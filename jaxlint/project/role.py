@@ -23,7 +23,15 @@ _NAMES = re.compile(
     r"|basicConfig|simplefilter|filterwarnings|seterr|setrecursionlimit|putenv|load_dotenv|setattr"
 )
 _WHOLE = frozenset(
-    {"os.makedirs", "os.mkdir", "sys.path.append", "sys.path.insert", "matplotlib.use", "__all__.append", "__all__.extend"}
+    {
+        "os.makedirs",
+        "os.mkdir",
+        "sys.path.append",
+        "sys.path.insert",
+        "matplotlib.use",
+        "__all__.append",
+        "__all__.extend",
+    }
 )
 
 
@@ -73,13 +81,18 @@ def is_main_guard(node: ast.stmt) -> bool:
 
 
 def _configuring(tree: ast.Module) -> frozenset[str]:
-    """The module's own functions that change configuration or the environment: calling one only prepares."""
-    return frozenset(
+    """Functions that change configuration or the environment, the module's own and jax's under another name:
+    calling one only prepares."""
+    own = {
         node.name
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
         and any(_changes_configuration(child) for child in ast.walk(node))
-    )
+    }
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "jax":
+            own.update(f"{a.asname}.update" for a in node.names if a.name == "config" and a.asname)
+    return frozenset(own)
 
 
 def _changes_configuration(node: ast.AST) -> bool:
@@ -121,7 +134,8 @@ def _only_prepares(body: Iterable[ast.stmt]) -> bool:
             harmless = _only_prepares([*node.body, *getattr(node, "orelse", ())])
         else:
             harmless = isinstance(
-                node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break, ast.Assign, ast.AnnAssign)
+                node,
+                (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break, ast.Assign, ast.AnnAssign),
             )
         if not harmless:
             return False

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from jaxlint.finding import Confidence, Severity
 from jaxlint.project import setting_values as values
 from jaxlint.project import toml
 from jaxlint.project.setting_values import Convert
+from jaxlint.record import record, replace
 
 PYPROJECT = "pyproject.toml"
 OWN_FILE = "jaxlint.toml"
@@ -22,6 +23,8 @@ DEFAULT_EXCLUDE = (
     "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
 )  # fmt: skip
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
 
 class SettingsError(Exception):
     """Settings that cannot be used. The text is one line that names the file."""
@@ -31,7 +34,7 @@ class SettingsError(Exception):
         self.unknown_key = unknown_key
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """What a project asks for. Selectors are codes, beginnings of codes, slugs or ALL.
 
@@ -51,8 +54,8 @@ class Settings:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    severity: Mapping[str, Severity] = field(default_factory=dict)
+    per_file_ignores: Mapping[str, tuple[str, ...]] = _NOTHING
+    severity: Mapping[str, Severity] = _NOTHING
     kind: str = ""
     jax_version: tuple[int, ...] | None = None
     equinox_version: tuple[int, ...] | None = None
@@ -60,7 +63,7 @@ class Settings:
     jobs: int = 0
     cache_dir: str = ""
     output_format: str = "full"
-    confirm: Mapping[str, Any] = field(default_factory=dict)
+    confirm: Mapping[str, Any] = _NOTHING
 
 
 _KEYS: dict[str, Convert] = {

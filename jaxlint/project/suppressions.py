@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 
+from jaxlint.dependencies.names import format_of
 from jaxlint.engine_codes import UNKNOWN_CODE, UNUSED_SUPPRESSION
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Span
 from jaxlint.project import markers
@@ -39,7 +40,7 @@ def apply(
     has_noqa = honour_noqa and findings and markers.NOQA in source.lower()
     if markers.SUPPRESSION not in source and not has_noqa:
         return findings
-    return _File(Comments(source), tree, path).apply(
+    return _File(Comments(source, python=not format_of(path)), tree, path).apply(
         findings,
         frozenset(known_codes),
         frozenset(known_codes if judged_codes is None else judged_codes) if report_unused else frozenset(),

@@ -28,8 +28,9 @@ def python_files(
     directory: str,
     excluded: Callable[[str, bool], bool],
     complain: Callable[[str], None] = lambda problem: None,
+    also: Callable[[str], bool] = lambda path: False,
 ) -> Iterator[str]:
-    """The Python files of a directory and those below, sorted within each.
+    """The Python files of a directory and those below, sorted within each, and those that `also` asks for.
 
     `excluded` is asked about each path (absolute, with whether it is a directory) before it is entered.
     `complain` hears of directories that cannot be read. Links to directories are not followed: what they
@@ -48,7 +49,8 @@ def python_files(
         below = []
         for entry in entries:
             is_directory = _is_directory(entry)
-            if not is_directory and not (entry.name.endswith(SUFFIXES) and os.path.isfile(entry.path)):
+            wanted = is_directory or entry.name.endswith(SUFFIXES) or also(entry.path)
+            if not wanted or not (is_directory or os.path.isfile(entry.path)):
                 continue
             if excluded(entry.path, is_directory) or _ignored(entry.path, is_directory, ignores):
                 continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from jaxlint.project.root import Project, find_root
 from jaxlint.project.settings import DEFAULT_EXCLUDE, Settings, SettingsError
 from jaxlint.project.toml import TomlError
 from jaxlint.project.workspace import Workspace, survey
+from jaxlint.record import replace
 
 
 @pytest.fixture

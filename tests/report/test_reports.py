@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from jaxlint import report
 from jaxlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Related, Severity, Span
 from jaxlint.project.files import SourceFile
+from jaxlint.record import replace
 from jaxlint.report.run import Run
 
 SOURCE = """\
