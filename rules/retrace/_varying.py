@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Confidence, Place
 from jaxlint.flow.facts import BoundaryUse, Guard, Kind, Operand, Parameter, Tag, Varies
+from jaxlint.record import record
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _OFF_ARRAYS = frozenset({"item", "int of array", "float of array"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Varying:
     """An argument of a boundary call and the first varying scalar in it, perhaps the argument itself."""
 
