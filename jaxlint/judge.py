@@ -99,7 +99,8 @@ def _lines(fact: Fact, path: str) -> list[int]:
     lines = [fact.place.span.line]
     for name in type(fact).__match_args__:
         value = getattr(fact, name)
-        for item in value if isinstance(value, tuple) else (value,):
+        several = type(value) is tuple  # a place is a tuple too, but one thing
+        for item in value if several else (value,):
             place = item if isinstance(item, Place) else getattr(item, "place", None)
             if isinstance(place, Place) and place.path == path:
                 lines.append(place.span.line)

@@ -142,6 +142,14 @@ def _only_prepares(body: Iterable[ast.stmt]) -> bool:
     return True
 
 
+def _is_path(node: ast.stmt) -> bool:
+    """`cache = os.path.join(tempfile.gettempdir(), "x")`: a name for a directory to be set up."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return False
+    calls = [_dotted(child.func) for child in ast.walk(node.value) if isinstance(child, ast.Call)]
+    return all(call.startswith(("os.", "pathlib.", "tempfile.", "Path")) for call in calls)
+
+
 def _inner(node: ast.If | ast.Try) -> list[ast.stmt]:
     if isinstance(node, ast.If):
         return [*node.body, *node.orelse]
