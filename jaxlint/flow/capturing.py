@@ -18,7 +18,7 @@ from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE
 
 _MODELS = ("equinox.nn.", "flax.nnx.")
 _NO_MODELS = ("flax.nnx.Rngs", "flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer", "flax.nnx.RngStream")
-_KEYS = re.compile(r"(^|_)(keys?|rngs?|seed)\d*$")
+_NO_ARRAYS = re.compile(r"(^|_)(keys?|rngs?|seed|abs|abstract|shapes?|structs?|specs?|shardings?)\d*$")
 _PARAMETERS = re.compile(r"params?$|parameters$|variables$|weights$|theta$|state_dict$")
 _INITIALISERS = frozenset(
     {"init", "init_with_output", "from_pretrained", "load_params", "restore_checkpoint"}
@@ -59,8 +59,20 @@ class PendingCapture(PendingFact):
             return None
         found.sort(key=lambda c: (c.what == "array", -(c.elements or 0), c.place))
         return CapturedConstants(
-            found[0].place, self.symbol, self.proof, boundary=describe(self.state), captures=tuple(found[:8])
+            found[0].place,
+            self.symbol,
+            self.proof,
+            boundary=describe(self.state),
+            captures=tuple(found[:8]),
+            in_module=self._is_in_module(),
         )
+
+    def _is_in_module(self) -> bool:
+        function = self.frame.function
+        while function is not None and function.cls is None:
+            function = function.parent
+        known = function is not None and function.cls is not None and function.cls.is_pytree_module
+        return known and function is not None and function.name != "__init__"
 
     def _capture(self, key: Any, read: Read) -> Capture | None:
         value = read.value
@@ -68,7 +80,7 @@ class PendingCapture(PendingFact):
             return None
         name = f"self.{key[-1]}" if read.subject == "self attribute" else str(key[-1])
         what, elements = self._kind(key, read, value)
-        if not what or (what == "array" and _KEYS.search(name)):
+        if not what or (what == "array" and _NO_ARRAYS.search(name)):
             return None
         return Capture(name, read.module.place(read.node), what, elements)
 

@@ -662,10 +662,12 @@ class Capture:
 
 @record
 class CapturedConstants(Fact):
-    """Arrays that become constants of a boundary's executables, the weightiest first; `place` is its read."""
+    """Arrays that become constants of a boundary's executables, the weightiest first; `place` is its read.
+    `in_module`: the boundary is made in a method of a module, which is usually traced itself."""
 
     boundary: Boundary
     captures: tuple[Capture, ...]
+    in_module: bool = False
 
 
 @record

@@ -26,6 +26,8 @@ class CapturedConstant(Rule):
 
     def suspect(self, fact: CapturedConstants) -> bool:
         # A function that nobody in view runs may be traced itself: what it captures is then no constant.
+        if fact.in_module and not fact.proof.eager:
+            return False
         return any(_weighs(c) and (fact.proof.eager or _is_heavy(c)) for c in fact.captures)
 
     def check(self, fact: CapturedConstants, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:

@@ -63,6 +63,8 @@ class ArrayPinningCache(Rule):
                 f"{name} keeps device arrays for the life of the process. Keep NumPy arrays there, or hold the "
                 "arrays where they are used."
             )
+        if not fact.pins and fact.how == "dict" and "id" not in fact.key_made_of and _is_part_of_object(name):
+            return
         pins = fact.on_method or bool(fact.pins) or "id" in fact.key_made_of
         yield self.finding(
             fact,
@@ -93,6 +95,11 @@ def _is_made_of_arrays(fact: CacheStore, ctx: Context) -> bool:
     """An instance that is made in view holds arrays."""
     owner = fact.function.rpartition(".")[0]
     return any(made.class_name == owner and made.holds_arrays for made in ctx.facts(Instantiation))
+
+
+def _is_part_of_object(name: str) -> bool:
+    """`buffer.entries`: it goes with the object."""
+    return "." in name and not name.startswith("`cls.")
 
 
 def _holds_one(node: cst.CSTNode | None) -> bool:
