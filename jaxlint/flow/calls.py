@@ -12,7 +12,7 @@ from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
 from jaxlint.flow.instances import instantiate
 from jaxlint.flow.loading import note_restore
-from jaxlint.flow.mapped import note_map
+from jaxlint.flow.mapped import note_map, note_unknown_map
 from jaxlint.flow.methods import call_method
 from jaxlint.flow.mutation import Mutated
 from jaxlint.flow.objects import Closure, PartialApi
@@ -29,6 +29,7 @@ from jaxlint.flow.values import (
     DEVICE,
     DEVICE_VALUE,
     FOREIGN,
+    FRESH,
     FUNCTION,
     HOST,
     INSTANCE,
@@ -103,7 +104,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     made = Call(node, positional, keywords, starred)
     if lending.concerns(frame, callee, keywords):
         lending.passed(frame, callee, made)
-    if callee_node.__class__ is ast.Attribute and callee_node.attr == "init":  # type: ignore[attr-defined]
+    if callee_node.__class__ is ast.Attribute and callee_node.attr == "init":
         note_init(frame, node, callee, receiver)
     if receiver is not None and callee.kind == UNKNOWN:
         _note_method(frame, node, receiver, callee_node.attr, made)  # type: ignore[attr-defined]
@@ -238,6 +239,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     if kind == FOREIGN:
         return _call_foreign(frame, callee, call)
     keep(call)
+    if callee.tags & FRESH:
+        note_unknown_map(frame, callee, call)
     if kind == UNKNOWN and callee.varies >= PER_ITERATION:
         return Value(UNKNOWN, callee.varies, 0, None, None, callee.origin)
     return UNKNOWN_VALUE

@@ -13,7 +13,7 @@ from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.stack_use import StackUses
-from jaxlint.flow.values import API, CONSTANT, LAZY
+from jaxlint.flow.values import API, CONSTANT, LAZY, Value
 
 _COPIES = frozenset({"tile", "repeat", "broadcast_to"})
 _MAKERS = frozenset({"arange", "zeros", "ones", "full", "empty", "linspace", "eye", "meshgrid"}) | frozenset(
@@ -103,57 +103,69 @@ class PendingMap(PendingFact):
 
     __slots__ = ("axes", "call", "closure", "frame", "proof")
 
-    def __init__(self, frame: Frame, call: Call, closure: Closure) -> None:
+    def __init__(self, frame: Frame, call: Call, closure: Closure | None, axes: list[Any] | None) -> None:
         self.frame = frame
         self.call = call
-        self.closure = closure
-        self.axes: list[Any] | None = closure.in_axes
+        self.closure = closure  # None where the function is not in view
+        self.axes = axes
         self.proof = frame.proof()
 
     def fact(self) -> WideMap | None:
-        frame, node = self.frame, self.call.node
+        frame, node, closure = self.frame, self.call.node, self.closure
         assert isinstance(node, ast.Call)
-        function, sources = self.closure.function, Sources(frame)
-        copies = writes_to_captured(sources, function, self.closure.offset)
+        sources = Sources(frame)
+        function = closure.function if closure is not None else None
+        copies = closure is not None and writes_to_captured(sources, closure.function, closure.offset)
         finder = StackUses(frame, node, "vmap.map")
         stack, uses = finder.find()
         if stack != "reduced" and not copies:
             return None
-        variants, count, unmapped = "", None, 0
-        for position, argument in enumerate(node.args):
-            if self._is_unmapped(position):
-                unmapped += 1
-                continue
-            if isinstance(argument, ast.Starred):
-                return None
-            found, number = variants_of(sources, argument, 3)
-            if found == "data":
-                return None
-            variants = found if found != "parameter" or not variants else variants
-            count = number if number is not None else count
-        makes = makes_arrays(sources, function)
-        captures = bool(unmapped or self.closure.bound or self.closure.receiver or captures_arrays(function))
+        variants, number = self._variants(sources, node)
+        makes = function is not None and makes_arrays(sources, function)
         if variants == "parameter" and not (makes and finder.along and _takes_scalars(function)):
             return None
-        heavy = copies or makes or calls_model(function)
-        if not variants or not (heavy or (captures and variants != "indices")):
+        runs_model = calls_model(function) if function is not None else _maps_model(node)
+        heavy = copies or makes or runs_model
+        if not variants or not (heavy or (self._captures(node) and variants != "indices")):
             return None  # an index alone picks a piece of what is there
         return WideMap(
             frame.place(node),
             frame.symbol,
             self.proof,
             variants=variants,
-            number=count,
+            number=number,
             reducer=finder.reducer if stack == "reduced" else "",
             uses=tuple(frame.place(use) for use in uses[:3]) if stack == "reduced" else (),
-            function=function.qualname if not function.is_lambda else "",
+            function=function.qualname if function is not None and not function.is_lambda else "",
             makes_arrays=makes,
-            calls_model=calls_model(function),
+            calls_model=runs_model,
             copies=copies,
         )
 
+    def _variants(self, sources: Sources, node: ast.Call) -> tuple[str, int | None]:
+        """What the mapped arguments are together, "" where one of them is data."""
+        variants, count = "", None
+        for position, argument in enumerate(node.args):
+            if self._is_unmapped(position):
+                continue
+            found, number = variants_of(sources, argument, 3)
+            if found == "data":
+                return "", None
+            variants = found if found != "parameter" or not variants else variants
+            count = number if number is not None else count
+        return variants, count
+
+    def _captures(self, node: ast.Call) -> bool:
+        """Whether every variant works on one input."""
+        if any(self._is_unmapped(position) for position in range(len(node.args))):
+            return True
+        closure = self.closure
+        return closure is not None and bool(
+            closure.bound or closure.receiver or captures_arrays(closure.function)
+        )
+
     def _is_unmapped(self, position: int) -> bool:
-        at = position + self.closure.offset
+        at = position + (self.closure.offset if self.closure is not None else 0)
         return self.axes is not None and at < len(self.axes) and self.axes[at] is None
 
 
@@ -163,7 +175,24 @@ def note_map(frame: Frame, closure: Closure, call: Call) -> None:
     if frame.quiet or call.decorator or closure.axes_unknown or not isinstance(node, ast.Call):
         return
     if closure.transforms and closure.transforms[-1][1] == "vmap" and node.args:
-        frame.log.append(PendingMap(frame, call, closure))
+        frame.log.append(PendingMap(frame, call, closure, closure.in_axes))
+
+
+def note_unknown_map(frame: Frame, callee: Value, call: Call) -> None:
+    """`vmap(model, in_axes=(None, 0))(x, keys)` of a model that is not in view."""
+    made = callee.origin.node if callee.origin is not None and callee.origin.extra == "vmap" else None
+    if frame.quiet or call.decorator or not isinstance(call.node, ast.Call) or not isinstance(made, ast.Call):
+        return
+    given = [*made.args[1:2], *(k.value for k in made.keywords if k.arg == "in_axes")]
+    if given and isinstance(given[0], (ast.Tuple, ast.List)):
+        axes = [a.value if isinstance(a, ast.Constant) else 0 for a in given[0].elts]
+        frame.log.append(PendingMap(frame, call, None, axes))
+
+
+def _maps_model(node: ast.Call) -> bool:
+    """`vmap(model, …)(…)`, by the name of what is mapped."""
+    mapped = node.func.args[:1] if isinstance(node.func, ast.Call) else []
+    return any(bool(_MODELS.search((dotted_name(m) or "").rpartition(".")[2].lower())) for m in mapped)
 
 
 def variants_of(sources: Sources, node: ast.expr, depth: int) -> tuple[str, int | None]:
@@ -226,8 +255,10 @@ def makes_arrays(sources: Sources, function: Function) -> bool:
     return False
 
 
-def _takes_scalars(function: Function) -> bool:
+def _takes_scalars(function: Function | None) -> bool:
     """No parameter is indexed, measured or multiplied as a matrix: each is a number to the function."""
+    if function is None:
+        return False
     own = {*function.params, *function.keyword_only}
     for node in own_nodes(function.node):
         if isinstance(node, (ast.Subscript, ast.Attribute)) and dotted_name(node.value) in own:

@@ -94,6 +94,8 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
         if receiver.kind == TRACED and name in ("astype",) and receiver.tags & BOOLEAN_MASK:
             return TRACED_VALUE
         return TRACED_VALUE
+    if receiver.kind == TRACED and name in INDEXER_METHODS:
+        return TRACED_VALUE  # of `x.at[…]`, which stands for x
     if receiver.kind == PARAMETER:
         if name == "items":
             return collection(tree([UNKNOWN_VALUE, TRACED_PARAMETER]))

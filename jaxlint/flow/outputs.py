@@ -82,6 +82,8 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
                 earlier = [b for b in bound if b.lineno <= line and not _loads(b, node.id, line)]
                 return _source(frame, (earlier or bound)[-1], line, depth - 1)
         return None
+    if isinstance(node, ast.NamedExpr):
+        return _source(frame, node.value, line, depth)
     if isinstance(node, (ast.Subscript, ast.Attribute)):
         return _source(frame, node.value, line, depth) if not _indexes(node) else None
     if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):

@@ -76,7 +76,7 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     closure = _callable(target, frame, call)
     if closure is None:
         return Value(
-            UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "transform of a function")
+            UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "transform of a function", name)
         )
     made = closure.copy(frame.evaluation, frame.loop, call.node)
     if call.decorator:

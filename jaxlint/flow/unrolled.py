@@ -146,7 +146,9 @@ def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
     if not _is_long(found, total, loop.inner) or any(_runs_long(frame, around) for around in frame.loops):
         return
     assert isinstance(node, (ast.For, ast.While))
-    if not _leaves_arrays(frame, node) or not _Body(frame, node, node.body, target, found).unrolls_work():
+    # What indexes a traced array by the loop variable works on arrays, whatever becomes of it.
+    works = found.bound == "shape" or _leaves_arrays(frame, node)
+    if not works or not _Body(frame, node, node.body, target, found).unrolls_work():
         return
     at = node.iter if isinstance(node, ast.For) else node.test
     _record(frame, at, node, found, total, "while" if isinstance(node, ast.While) else "for")
