@@ -80,7 +80,7 @@ class _Test:
                     self.own.add(event.state)
             elif isinstance(event, Made):
                 self.made.add(id(event.identity))
-            elif isinstance(event, Mutated):
+            elif isinstance(event, Mutated) and _outlives_calls(event.key):
                 before = frozenset(self.invoked) if self.cleared else None
                 self.changes.setdefault(event.key, (event, before))
             elif isinstance(event, Invoked):
@@ -191,6 +191,11 @@ def _called(evaluation: Evaluation, key: Any, seen: set[Evaluation]) -> Read | N
         if found is not None:
             return found
     return None
+
+
+def _outlives_calls(key: Any) -> bool:
+    """Not a variable of a function: that is another one in each call."""
+    return key[0] != "closure" and not (key[0] == "attribute" and key[1][0] == "closure")
 
 
 def _is_global(function: Function | None, key: Any) -> bool:

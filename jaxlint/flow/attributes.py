@@ -199,6 +199,9 @@ def _of_class(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     found = cls.attribute(node.attr)
     if found is not None and cls.family == "enum":
         return Value(SCALAR, 0, 0, None, None, Origin(frame.module, node, "enum"))
+    if found is not None and frame.reads is not None:
+        key = attribute_key(frame, node.value, value, node.attr)
+        frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
     return found if found is not None else UNKNOWN_VALUE
 
 

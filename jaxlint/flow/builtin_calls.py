@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from jaxlint.flow import impure, patching, traced
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
@@ -53,6 +55,8 @@ from jaxlint.jax_api.transforms import JIT
 _ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
 _MARKS = CARRIED | MOVED
+_CONVERSIONS: dict[str, Callable[[float], object]] = {"int": int, "float": float, "complex": complex}
+_CONVERTIBLE = 1 << 40  # beyond that, and not a number: of no interest
 
 
 @api_call("builtin")
@@ -80,7 +84,10 @@ def _number(frame: Frame, last: str, first: Value, call: Call) -> Value:
         origin = Origin(frame.module, node, f"{last} of array")
         return Value(SCALAR, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)
     if first.kind == CONSTANT and isinstance(first.data, (int, float)):
-        return first if not first.tags else Value(SCALAR, first.varies, first.tags & _MARKS)
+        converted = _CONVERSIONS[last](first.data) if abs(first.data) < _CONVERTIBLE else None
+        if first.tags or converted is None:
+            return Value(SCALAR, first.varies, first.tags & _MARKS)
+        return Value(CONSTANT, data=converted)
     if first.kind in (SCALAR, SHAPE):
         return Value(SCALAR, first.varies, first.tags & (_MARKS | BOUNDED), None, None, first.origin)
     if first.kind in TRACERS:

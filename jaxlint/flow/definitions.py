@@ -74,7 +74,9 @@ def function_def(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
                 frame.in_default = True
                 evaluate(frame, default)
                 frame.in_default = False
-    closure = Closure(function, frame.scope(), frame.evaluation, frame.loop, node)
+    # A method sees the names around its class, not those of the class body.
+    scope = frame.scope() if frame.defining is None else frame.defining.scope
+    closure = Closure(function, scope, frame.evaluation, frame.loop, node)
     value = Value(FUNCTION, data=closure)
     if frame.defining is not None:
         frame.defining.methods[node.name] = function

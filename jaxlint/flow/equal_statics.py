@@ -38,7 +38,7 @@ def equal_statics(facts: Iterable[Fact]) -> list[Fact]:
             for value in values:
                 use = Use(call, argument, leaf, value, beside)
                 first = next((u for u in earlier if _answers(u, use)), None)
-                if first is not None and not any(_same(u, use) for u in earlier):
+                if first is not None and type(first.value) is not type(use.value):
                     found.append(_fact(first, use))
                 earlier.append(use)
     return found
@@ -91,15 +91,9 @@ def _statics(call: BoundaryUse) -> Iterator[tuple[Operand, Operand, tuple[object
                 yield argument, leaf, values
 
 
-def _same(one: Use, other: Use) -> bool:
-    return type(one.value) is type(other.value) and one.value == other.value
-
-
 def _answers(earlier: Use, later: Use) -> bool:
-    """Whether the earlier call's trace serves the later one, with a number of another type."""
-    if earlier.value != later.value or type(earlier.value) is type(later.value):
-        return False
-    if earlier.beside.keys() != later.beside.keys():
+    """Whether the earlier call's trace serves the later one."""
+    if earlier.value != later.value or earlier.beside.keys() != later.beside.keys():
         return False
     return all(
         value == later.beside[key] or _GIVEN in (value, later.beside[key])

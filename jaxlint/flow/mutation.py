@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import INSTANCE, MODULE, Value
+from jaxlint.flow.values import CLASS, INSTANCE, MODULE, Value
 
 Key = tuple[Any, ...]
 
@@ -76,6 +76,8 @@ def attribute_key(frame: Frame, node: ast.expr, owner: Value, attr: str) -> Key:
         return global_key(owner.data, attr)
     if owner.kind == INSTANCE:
         return self_key(owner, attr)
+    if owner.kind == CLASS:
+        return ("attribute", ("class", id(owner.data)), attr)
     if isinstance(node, ast.Name):
         if node.id in frame.names and frame.function is not None:
             return ("attribute", ("closure", id(frame.evaluation), node.id), attr)

@@ -30,6 +30,9 @@ _REMEDIES = {
 # Read once on purpose more often than not: a switch of the program, a table of constants.
 _SETTINGS = frozenset({"environment", "file"})
 
+# What may make a name unique.
+_NAMES = frozenset({"random", "identifier"})
+
 
 class ImpureCallRule(Rule):
     """A clock, a random generator, the environment or a file is asked in traced code."""
@@ -38,6 +41,8 @@ class ImpureCallRule(Rule):
         return tracing.proven(fact) and fact.proof.why_traced is not None
 
     def check(self, fact: ImpureCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if node is not None and fact.reads in _NAMES and _is_in_text(node, ctx):
+            return
         once = fact.proof.level == "vmap"
         happens = (
             "draws once for the whole batch: every row gets the same numbers"
@@ -52,6 +57,13 @@ class ImpureCallRule(Rule):
             related=tracing.why_traced(fact),
             fix=with_key(fact, node, ctx) if fact.reads == "random" and node is not None else None,
         )
+
+
+def _is_in_text(node: cst.CSTNode, ctx: Context) -> bool:
+    """Part of a name or a label that the trace gives to something."""
+    import libcst as cst
+
+    return any(isinstance(parent, cst.FormattedString) for parent in ctx.parents(node))
 
 
 def _asked(node: cst.CSTNode | None, ctx: Context) -> str:
