@@ -11,6 +11,7 @@ from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
 from jaxlint.flow.instances import instantiate
+from jaxlint.flow.keeping import note_append
 from jaxlint.flow.loading import note_restore
 from jaxlint.flow.mapped import note_map, note_unknown_map
 from jaxlint.flow.methods import call_method
@@ -124,6 +125,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
             return dtypes.method(frame, receiver, name, made, result) if typed else result
         if name == "astype":
             return dtypes.method(frame, receiver, name, made, UNKNOWN_VALUE)
+        if name in ("append", "appendleft"):
+            note_append(frame, name, made)  # of a list that is not in view
     if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
         callee.data.form = "immediate"
     return call_value(frame, callee, made)
