@@ -37,6 +37,13 @@ class CapturedConstant(Rule):
         heavy = [capture for capture in captures if _is_heavy(capture)]
         if not heavy and ctx.role is ModuleRole.TEST:
             return
+        if (
+            ctx.role is ModuleRole.LIBRARY
+            and fact.symbol
+            and all(c.elements is None for c in captures)
+            and not heavy
+        ):
+            return  # a library's closures hold what its callers pass, often numbers and small boxes
         first = (heavy or captures)[0]
         names = wording.listing(capture.name for capture in (heavy or captures))
         several = len({capture.name for capture in heavy or captures}) > 1

@@ -30,6 +30,8 @@ class AccumulatePerStep(Rule):
         return fact.over in ("stream", "loader") or (fact.over == "" and _goes_on(fact))
 
     def check(self, fact: Append, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if ctx.role is ModuleRole.TEST and fact.over not in ("stream", "loader"):
+            return
         container = f"`{fact.container}`" if fact.container else "This list"
         each = "decoded frame" if fact.decoded else "host copy of a full array"
         source = "a stream" if fact.over == "stream" else "a loader" if fact.over == "loader" else "a loop"
