@@ -12,9 +12,12 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import API, CLASS, FOREIGN, FUNCTION, INSTANCE, UNKNOWN_VALUE, Value
 from jaxlint.jax_api.loading import ABSTRACT, LOADERS, RESTORE_KEYWORDS
 
-_DEPTH = 3
+_DEPTH = 3  # functions entered
+_HOPS = 6  # from name to name
 _FAMILIES = ("equinox", "nnx", "struct", "pytree", "haiku")
 _LAYERS = ("equinox.nn.", "flax.nnx.")
+# `graphdef, state = nnx.split(model)`: the arrays are those of the model.
+_TAKING_APART = frozenset({"split", "state", "filter"})
 _STATES = ("flax.training.train_state.", "flax.nnx.Optimizer")
 
 
@@ -38,7 +41,7 @@ class PendingLoad(PendingFact):
         scope = scope_of(frame)
         if _on_host(scope, made) or _on_host(scope, self.node):
             return None
-        name = _root(self.skeleton)
+        name = dotted_name(_subject(self.skeleton)) or ""
         if name and (_is_used(scope, name, made, self.node) or _only_sometimes(scope, made, self.node)):
             return None
         return Load(
@@ -52,20 +55,26 @@ class PendingLoad(PendingFact):
 
     def _maker(self, node: ast.expr) -> ast.Call | None:
         """The call that made the tree: the last one bound to its name before the load."""
-        while isinstance(node, (ast.Attribute, ast.Subscript)):
-            node = node.value
-        for _ in range(_DEPTH):
+        for _ in range(_HOPS):
+            node = _subject(node)
             if isinstance(node, ast.Call):
-                return node
-            if not isinstance(node, ast.Name):
-                return None
-            earlier = [b for b in bindings_of(self.frame).of(node.id) if b.lineno < self.node.lineno]
+                if (dotted_name(node.func) or "").rpartition(".")[2] not in _TAKING_APART or not node.args:
+                    return node
+                node = node.args[0]
+                continue
+            name = dotted_name(node)
+            earlier = [b for b in self._bound(name) if b.lineno < self.node.lineno] if name else []
             if not earlier:
                 return None
             node = earlier[-1]
-            while isinstance(node, (ast.Attribute, ast.Subscript)):
-                node = node.value
         return None
+
+    def _bound(self, name: str) -> list[ast.expr]:
+        """What a name or a field of `self` was bound to in this function."""
+        if "." not in name:
+            return bindings_of(self.frame).of(name)
+        assigned = (n for n in own_nodes(scope_of(self.frame)) if isinstance(n, ast.Assign))
+        return [n.value for n in assigned if any(dotted_name(t) == name for t in n.targets)]
 
 
 @api_call("load")
@@ -154,32 +163,25 @@ def _is_optimizer(frame: Frame, node: ast.expr) -> bool:
     )
 
 
-def _root(node: ast.expr) -> str:
+def _subject(node: ast.expr) -> ast.expr:
+    """`state` in `state.params["w"]`, `self.model` in `self.model.layers`."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            break
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return node
 
 
 def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call) -> bool:
     """Whether anything but the load reads what was built."""
     inside = set(ast.walk(load))
-    rebound = {
-        n.lineno
-        for n in own_nodes(scope)
-        if isinstance(n, ast.Name)
-        and n.id == name
-        and isinstance(n.ctx, ast.Store)
-        and n.lineno >= load.lineno
-    }
-    end = min(rebound, default=1 << 30)
+    named = [
+        n for n in ast.walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name
+    ]
+    stored = [n.lineno for n in named if isinstance(n.ctx, ast.Store) and n.lineno >= load.lineno]
+    end = min(stored, default=1 << 30)
     return any(
-        isinstance(n, ast.Name)
-        and n.id == name
-        and isinstance(n.ctx, ast.Load)
-        and n not in inside
-        and made.lineno < n.lineno <= end
-        and not (n.lineno == end and n.lineno >= load.lineno)
-        for n in ast.walk(scope)
+        isinstance(n.ctx, ast.Load) and n not in inside and made.lineno < n.lineno < end for n in named
     )
 
 
