@@ -1,14 +1,17 @@
-"""Suspects → libcst nodes: parse only the top-level statements that hold a suspect.
+"""Suspects → libcst nodes: parse only the statements that a rule asks about.
 
 Parsing with libcst costs about ten times what `ast` does, and suspects touch under half a percent of the
-lines of real packages. The rest of the file is replaced by blank lines, so that every line stays true. No
-scope or qualified-name provider is ever run: positions are enough.
+lines of real packages. What is parsed together is a top-level statement; of a class it is the header with the
+one method or statement that is asked about. No scope or qualified-name provider is ever run: positions are
+enough.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache, cached_property
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -16,61 +19,39 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from jaxlint.columns import split_lines
 from jaxlint.finding import Span
 
+_Lines = tuple[int, int]  # first and last, from 1
+
 
 class Focus:
-    """The parsed statements of one file."""
+    """One file as libcst sees it."""
 
-    def __init__(self, source: str, tree: ast.Module, lines: Iterable[int]) -> None:
-        """Parse the top-level statements of `tree` that contain one of the `lines` (from 1)."""
-        self.lines = split_lines(source)
-        if self.lines and self.lines[0].startswith("\ufeff"):
-            self.lines[0] = self.lines[0][1:]
-        wanted = sorted(set(lines))
-        kept = [""] * len(self.lines)
-        for first, last in _statements(tree):
-            if any(first <= line <= last for line in wanted):
-                kept[first - 1 : last] = self.lines[first - 1 : last]
-        module = cst.parse_module("".join(line or "\n" for line in kept))
-        self._wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-        self._positions = self._wrapper.resolve(PositionProvider)
-        self._by_span: dict[Span, cst.CSTNode] = {}
-        self._spans: dict[cst.CSTNode, Span] = {}
-        self._parent: dict[cst.CSTNode, cst.CSTNode] = {}
-        self._fill(module)
+    def __init__(self, source: str, tree: ast.Module) -> None:
+        self._source = source
+        self._tree = tree
+        self._pieces: dict[tuple[_Lines, ...], _Piece] = {}
 
-    def _fill(self, module: cst.Module) -> None:
-        stack: list[cst.CSTNode] = [module]
-        while stack:
-            node = stack.pop()
-            for child in node.children:
-                self._parent[child] = node
-                stack.append(child)
-            where = self._positions.get(node)
-            if where is None:
-                continue
-            span = Span(where.start.line, where.start.column + 1, where.end.line, where.end.column + 1)
-            self._spans[node] = span
-            known = self._by_span.get(span)
-            # One span may belong to several nodes (`Expr` and the call in it): the innermost expression
-            # is what a fact means.
-            if (
-                known is None
-                or isinstance(node, cst.BaseExpression)
-                or not isinstance(known, cst.BaseExpression)
-            ):
-                self._by_span[span] = node
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the file with their ends, without a byte order mark."""
+        return split_lines(self._source.removeprefix("\ufeff"))
 
     def node(self, span: Span) -> cst.CSTNode | None:
         """The innermost node with exactly this span."""
-        return self._by_span.get(span)
+        ranges = _ranges(self._tree.body, span.line, span.end_line)
+        if ranges is None:
+            return None
+        if ranges not in self._pieces:
+            self._pieces[ranges] = _Piece(self.lines, ranges)
+        return self._pieces[ranges].by_span.get(span)
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where a node stands. Raises KeyError for a node that is not of this module."""
-        return self._spans[node]
+        """Where a node stands. Raises KeyError for a node that is not of this file."""
+        return self._piece(node).spans[id(node)]
 
     def parents(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """Innermost first."""
-        while (parent := self._parent.get(node)) is not None:
+        around = self._piece(node).around
+        while (parent := around.get(id(node))) is not None:
             yield parent
             node = parent
 
@@ -86,8 +67,103 @@ class Focus:
         last = self.lines[span.end_line - 1][: span.end_column - 1]
         return first + "".join(self.lines[span.line : span.end_line - 1]) + last
 
+    def _piece(self, node: cst.CSTNode) -> _Piece:
+        for piece in self._pieces.values():
+            if id(node) in piece.spans:
+                return piece
+        raise KeyError(node)
 
-def _statements(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    for statement in tree.body:
-        decorators = [d.lineno for d in getattr(statement, "decorator_list", [])]
-        yield min([statement.lineno, *decorators]), statement.end_lineno or statement.lineno
+
+class _Piece:
+    """Some stretches of lines, parsed as one module."""
+
+    def __init__(self, lines: list[str], ranges: tuple[_Lines, ...]) -> None:
+        self._numbers = [number for first, last in ranges for number in range(first, last + 1)]
+        self._numbers.append(self._numbers[-1] + 1)
+        self.by_span: dict[Span, cst.CSTNode] = {}
+        self.spans: dict[int, Span] = {}  # by the node's id: its own hash is slow
+        self.around: dict[int, cst.CSTNode] = {}
+        try:
+            self._module = cst.parse_module("".join(lines[number - 1] for number in self._numbers[:-1]))
+        except cst.ParserSyntaxError:
+            return  # newer than libcst: the findings stand, without fixes
+        wrapper = MetadataWrapper(self._module, unsafe_skip_copy=True)
+        self._positions = wrapper.resolve(PositionProvider)
+        self._fill()
+
+    def _fill(self) -> None:
+        numbers = self._numbers
+        stack: list[cst.CSTNode] = [self._module]
+        while stack:
+            node = stack.pop()
+            for child in _children(node):
+                self.around[id(child)] = node
+                stack.append(child)
+            where = self._positions.get(node)
+            if where is None:
+                continue
+            start, end = where.start, where.end
+            span = Span(numbers[start.line - 1], start.column + 1, numbers[end.line - 1], end.column + 1)
+            self.spans[id(node)] = span
+            known = self.by_span.get(span)
+            # One span may belong to several nodes (`Expr` and the call in it): the innermost expression
+            # is what a fact means.
+            if (
+                known is None
+                or isinstance(node, cst.BaseExpression)
+                or not isinstance(known, cst.BaseExpression)
+            ):
+                self.by_span[span] = node
+
+
+def _children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    for name in _field_names(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from value
+
+
+@cache
+def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _ranges(body: list[ast.stmt], first: int, last: int) -> tuple[_Lines, ...] | None:
+    """The lines that have to be parsed together for a stretch of lines; None when no statement covers it."""
+    around = next((found for found in _stretches(body) if found[0] <= first and last <= found[1]), None)
+    if around is None:
+        return None
+    begin, end, statement = around
+    if not isinstance(statement, ast.ClassDef) or _start(statement.body[0]) <= statement.lineno:
+        return ((begin, end),)  # `class A: x = 1` is one of them
+    header = begin, _start(statement.body[0]) - 1
+    if last <= header[1]:
+        return (header, next(_stretches(statement.body))[:2])  # a header needs something below it
+    inner = _ranges(statement.body, first, last)
+    return (header, *inner) if inner is not None else ((begin, end),)
+
+
+def _stretches(body: list[ast.stmt]) -> Iterator[tuple[int, int, ast.stmt]]:
+    """First line, last line and first statement of what does not share a line with its neighbours."""
+    statements = iter(body)
+    head = next(statements, None)
+    if head is None:
+        return
+    begin, end = _start(head), _end(head)
+    for statement in statements:
+        if _start(statement) > end:
+            yield begin, end, head
+            head, begin = statement, _start(statement)
+        end = _end(statement)
+    yield begin, end, head
+
+
+def _start(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _end(statement: ast.stmt) -> int:
+    return statement.end_lineno or statement.lineno

@@ -57,7 +57,7 @@ class Judge:
         if source is None or source.tree is None:
             return []
         try:
-            context = self._context(path, source.text, source.tree, suspects, every, role)
+            context = self._context(path, source.text, source.tree, every, role)
         except Exception as error:
             return [failed(rule, fact.place, error) for rule, _, fact in suspects[:1]]
         found: list[Finding] = []
@@ -73,42 +73,23 @@ class Judge:
         path: str,
         text: str,
         tree: ast.Module,
-        suspects: list[Suspect],
         every: dict[type[Fact], list[Fact]],
         role: ModuleRole,
     ) -> Context:
         from jaxlint.context import Context
         from jaxlint.focus import Focus
 
-        lines = {line for _, _, fact in suspects for line in _lines(fact, path)}
         project = self._sources.project
         return Context(
             path=path,
             source=text,
-            focus=Focus(text, tree, lines),
+            focus=Focus(text, tree),
             aliases=aliases(tree),
             every_fact=every,
             jax_version=project.jax_version,
             requires_python=project.requires_python,
             role=role,
         )
-
-
-def _lines(fact: Fact, path: str) -> list[int]:
-    """The lines a rule may want to see: the fact's own, and those of the places it names in this file."""
-    lines = [fact.place.span.line]
-    for name in type(fact).__match_args__:
-        value = getattr(fact, name)
-        several = type(value) is tuple  # a place is a tuple too, but one thing
-        for item in value if several else (value,):
-            place = item if isinstance(item, Place) else getattr(item, "place", None)
-            if isinstance(place, Place) and place.path == path:
-                lines.append(place.span.line)
-            definition = getattr(item, "definition", None)
-            if isinstance(definition, Place) and definition.path == path:
-                lines.append(definition.span.line)
-    lines += [step.place.span.line for step in fact.proof.chain if step.place.path == path]
-    return lines
 
 
 def aliases(tree: ast.Module) -> dict[str, str]:
