@@ -21,8 +21,9 @@ class EagerInitialisation(Rule):
     """Every intermediate of an initialisation outside jit is an array of its own."""
 
     def suspect(self, fact: EagerInit) -> bool:
-        if fact.proof.level != "eager" or not fact.proof.eager:
-            return False
+        proof = fact.proof
+        if proof.level != "eager" or not proof.eager or proof.by_test:
+            return False  # its users may well jit it
         return fact.how != "mapped" or fact.number is None or fact.number >= _FEW
 
     def check(self, fact: EagerInit, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
