@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jaxlint import registry
@@ -18,16 +18,22 @@ from jaxlint.rule import Pair, Rule
 def findings(files: Iterable[SourceFile], project: Project, rules: Sequence[Rule]) -> list[Finding]:
     """What the rules say of these dependency files. Never raises."""
     asked = registry.pairs(rules).get(DependencySet, [])
-    return [finding for file in files for finding in _of_file(file, project, asked)] if asked else []
+    given = {file.absolute: file for file in files}
+    return [f for file in given.values() for f in _of_file(file, given, project, asked)] if asked else []
 
 
-def _of_file(file: SourceFile, project: Project, asked: Sequence[tuple[Rule, Pair]]) -> list[Finding]:
+def _of_file(
+    file: SourceFile,
+    given: Mapping[str, SourceFile],
+    project: Project,
+    asked: Sequence[tuple[Rule, Pair]],
+) -> list[Finding]:
     from jaxlint.dependencies.read import environments
     from jaxlint.session import internal_error
 
     found: list[Finding] = []
     try:
-        environments_of_file = environments(file)
+        environments_of_file = environments(file, given)
     except Exception as error:
         return [internal_error(file.path, error)]
     for fact in environments_of_file:

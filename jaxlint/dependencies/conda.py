@@ -9,7 +9,7 @@ from jaxlint.dependencies.marker import normal
 from jaxlint.dependencies.requirements_txt import Reader
 from jaxlint.dependencies.text import DependencyText
 from jaxlint.dependencies.version import Clause, clauses
-from jaxlint.finding import Place, Span
+from jaxlint.finding import Place
 from jaxlint.flow.facts import DependencySet, Requirement
 
 _COMMENT = re.compile(r"(^|\s)#.*$")
@@ -39,8 +39,7 @@ def read(text: DependencyText) -> list[DependencySet]:
             reader.line(asked, text, number, item.start("text") + 1)
         else:
             pip_indent = -1
-            place = Place(text.path, Span(number, item.start("text") + 1, number, item.end("text") + 1))
-            found = _conda(asked, place)
+            found = _conda(asked, text.place(number, item.start("text") + 1, item.end("text") + 1))
             if found is not None:
                 reader.requirements.append(found)
     return reader.environment(text.path)

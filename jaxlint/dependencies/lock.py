@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from jaxlint.dependencies import marker, uv_lock
@@ -66,7 +67,7 @@ def _version(package: Locked) -> str:
 
 def _packages(text: DependencyText) -> Iterator[Locked]:
     starts = [found.end() for found in _HEADER.finditer(text.text)]
-    for start, stop in zip(starts, [*starts[1:], len(text.text)], strict=True):
+    for start, stop in pairwise([*starts, len(text.text)]):
         table = text.text.find("\n[", start, stop)  # the package's own tables have names and versions, too
         fields = {
             found[1]: found

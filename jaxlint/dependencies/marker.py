@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_TOKEN = re.compile(r"""\s*(\(|\)|===|==|~=|!=|<=|>=|<|>|'[^']*'|"[^"]*"|[\w.]+)""")
+_TOKEN = r"""\s*(\(|\)|===|==|~=|!=|<=|>=|<|>|'[^']*'|"[^"]*"|[\w.]+)"""
 _MACHINE = {
     "sys_platform": "linux",
     "platform_system": "Linux",
@@ -32,7 +32,7 @@ def holds(marker: str, extras: Collection[str] = ()) -> bool | None:
 
 class _Tokens:
     def __init__(self, text: str) -> None:
-        self._words = [found[1] for found in _TOKEN.finditer(text)]
+        self._words = [found[1] for found in re.finditer(_TOKEN, text)]
 
     def peek(self) -> str:
         return self._words[0] if self._words else ""

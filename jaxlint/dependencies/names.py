@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
+# Patterns are compiled when they are first needed: every start comes through here.
 _BY_NAME = (
-    ("pyproject", re.compile(r"pyproject\.toml")),
-    ("lock", re.compile(r"uv\.lock|poetry\.lock|pylock(\.[^.]+)?\.toml")),
-    (
-        "requirements",
-        re.compile(r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)"),
-    ),
-    ("conda", re.compile(r"([\w.-]*[_.-])?(environment|conda[_.-]env|env)([_.-][\w.-]*)?\.ya?ml")),
+    ("pyproject", r"pyproject\.toml"),
+    ("lock", r"uv\.lock|poetry\.lock|pylock(\.[^.]+)?\.toml"),
+    ("requirements", r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)"),
+    ("conda", r"([\w.-]*[_.-])?(environment|conda[_.-]env|env)([_.-][\w.-]*)?\.ya?ml"),
 )
 # Files that are named one by one may be called anything.
 _BY_SUFFIX = {
@@ -22,23 +20,25 @@ _BY_SUFFIX = {
     ".yml": "conda",
     ".yaml": "conda",
 }
+_SUFFIXES = tuple(_BY_SUFFIX)
 
 
 def is_dependency_name(path: str) -> bool:
     """Whether a file of this name is looked at when its directory is."""
-    return _by_name(path) != ""
+    return path.endswith(_SUFFIXES) and _by_name(path) != ""
 
 
 def format_of(path: str) -> str:
     """ "pyproject", "lock", "requirements" or "conda" for a file that is no Python; "" for one that may be."""
-    suffix = path[path.rfind(".") :] if "." in path else ""
-    return _by_name(path) or _BY_SUFFIX.get(suffix, "")
+    if not path.endswith(_SUFFIXES):
+        return ""
+    return _by_name(path) or _BY_SUFFIX[path[path.rfind(".") :]]
 
 
 def _by_name(path: str) -> str:
     directory, _, name = path.replace("\\", "/").rpartition("/")
     for kind, pattern in _BY_NAME:
-        if pattern.fullmatch(name):
+        if re.fullmatch(pattern, name):
             return kind
     in_folder = directory.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in"))
     return "requirements" if in_folder else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from jaxlint.dependencies import marker
 from jaxlint.dependencies.marker import normal
@@ -12,6 +12,7 @@ from jaxlint.dependencies.toml_values import TomlValue
 from jaxlint.dependencies.version import Clause, clauses
 from jaxlint.finding import Place
 from jaxlint.flow.facts import Requirement
+from jaxlint.record import replace
 
 
 @dataclass(slots=True)
@@ -108,8 +109,6 @@ def pep440(specifier: str) -> tuple[Clause, ...]:
 def _next(version: str, *, caret: bool) -> str:
     """The version that `^` (the leftmost part that is not zero may not change) or `~` stops before."""
     parts = [int(part) for part in re.findall(r"\d+", version.partition("+")[0])] or [0]
-    if caret:
-        place = next((i for i, part in enumerate(parts) if part), len(parts) - 1)
-    else:
-        place = min(1, len(parts) - 1)
+    fixed = next((i for i, part in enumerate(parts) if part), len(parts) - 1) if caret else 1
+    place = min(fixed, len(parts) - 1)
     return ".".join(map(str, [*parts[:place], parts[place] + 1]))

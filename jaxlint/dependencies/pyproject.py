@@ -9,7 +9,7 @@ from jaxlint.dependencies.marker import normal
 from jaxlint.dependencies.requirement import requirement
 from jaxlint.dependencies.text import DependencyText
 from jaxlint.dependencies.toml_values import Key, TomlValue, values
-from jaxlint.finding import Place
+from jaxlint.finding import Place, Span
 from jaxlint.flow.facts import DependencySet, Proof, Requirement
 
 _LIMITS = ("override-dependencies", "constraint-dependencies")
@@ -87,10 +87,7 @@ class _Project:
 
     def _environment(self, name: str, requirements: Iterable[Requirement]) -> DependencySet:
         members = tuple(dict.fromkeys(requirements))
-        first = (
-            members[0].place if members else Place(self._path, self._values[0].span) if self._values else None
-        )
-        place = first or Place(self._path, _START)
+        place = members[0].place if members else Place(self._path, Span(1, 1, 1, 1))
         return DependencySet(place, "", Proof("eager"), name, members, indexes=self.indexes)
 
     def _with_extras(self, asked: list[Requirement], depth: int = 0) -> list[Requirement]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from jaxlint.dependencies import conda, lock, pyproject, requirements_txt
 from jaxlint.dependencies.names import format_of
@@ -19,9 +19,12 @@ _READERS: dict[str, Callable[[DependencyText], list[DependencySet]]] = {
 _INCLUDES = ("-r", "--requirement")
 
 
-def environments(file: SourceFile) -> list[DependencySet]:
-    """What each environment gets; nothing of a file that does not name jax, itself or in one it includes."""
-    text = load(file)
+def environments(file: SourceFile, given: Mapping[str, SourceFile]) -> list[DependencySet]:
+    """What each environment gets; nothing of a file that does not name jax, itself or in one it includes.
+
+    `given` are the files of the run, by absolute path.
+    """
+    text = load(file, given)
     if text is None or not ("jax" in text.text or any(word in text.text for word in _INCLUDES)):
         return []
     return _READERS[format_of(file.path)](text)

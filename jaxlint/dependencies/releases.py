@@ -6,7 +6,6 @@ nothing is said of it.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Iterable
 from functools import cache
@@ -22,6 +21,8 @@ PLUGINS = ("jax-cuda12-plugin", "jax-cuda13-plugin")
 
 @cache
 def _table() -> dict[str, Any]:
+    import json
+
     with open(os.path.join(os.path.dirname(__file__), "releases.json"), encoding="utf-8") as file:
         table: dict[str, Any] = json.load(file)
     return table

@@ -11,8 +11,8 @@ from jaxlint.dependencies.version import Clause, clauses
 from jaxlint.finding import Place
 from jaxlint.flow.facts import Requirement
 
-_HEAD = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*")
-_WHEEL = re.compile(r"([\w.]+?)-(\d[^-]*?)(?:-\d+)?-[^-]+-[^-]+-[^-]+\.whl", re.IGNORECASE)
+_HEAD = r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*"
+_WHEEL = r"([\w.]+?)-(\d[^-]*?)(?:-\d+)?-[^-]+-[^-]+-[^-]+\.whl"
 
 
 class Parsed(NamedTuple):
@@ -30,7 +30,7 @@ def parse(text: str) -> Parsed | None:
     asked, _, condition = text.partition(";") if "://" not in text else _split_url(text)
     if "://" in asked and "@" not in asked.partition("://")[0]:
         return _wheel(asked.strip(), condition.strip())
-    head = _HEAD.match(asked)
+    head = re.match(_HEAD, asked)
     if head is None:
         return None
     extras = frozenset(normal(extra.strip()) for extra in (head[2] or "").split(",") if extra.strip())
@@ -47,7 +47,7 @@ def _split_url(text: str) -> tuple[str, str, str]:
 
 def _wheel(url: str, condition: str) -> Parsed | None:
     file = url.partition("#")[0].rpartition("/")[2].replace("%2B", "+").replace("%2b", "+")
-    found = _WHEEL.fullmatch(file)
+    found = re.fullmatch(_WHEEL, file)
     if found is None:
         return None
     return Parsed(normal(found[1]), frozenset(), (("==", found[2]),), condition, url)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
 from jaxlint.columns import split_lines
 from jaxlint.dependencies.requirement import requirement
-from jaxlint.dependencies.text import DependencyText, load
+from jaxlint.dependencies.text import DependencyText
 from jaxlint.finding import Place, Span
 from jaxlint.flow.facts import DependencySet, Proof, Requirement
 
@@ -70,19 +69,21 @@ class Reader:
         """Read one line that stands at a line and column of a file."""
         option = _OPTION.match(line)
         if option is not None:
-            self._option(option[1], option[2].strip("'\""), text, constraint, depth)
+            at = text.place(number, column, column + len(line))
+            self._option(option[1], option[2].strip("'\""), text, at, constraint, depth)
             return
         if line.startswith("-"):
             return
         asked = _PER_LINE.sub("", line).rstrip()
-        place = Place(text.path, Span(number, column, number, column + len(asked)))
-        found = requirement(asked, place, constraint=constraint)
+        found = requirement(asked, text.place(number, column, column + len(asked)), constraint=constraint)
         if found is not None:
             self.requirements.append(found)
 
-    def _option(self, option: str, value: str, text: DependencyText, constraint: bool, depth: int) -> None:
+    def _option(
+        self, option: str, value: str, text: DependencyText, at: Place, constraint: bool, depth: int
+    ) -> None:
         if option in ("-r", "--requirement", "-c", "--constraint"):
-            included = load(os.path.join(os.path.dirname(text.absolute), value))
+            included = text.included(value, at)
             if included is not None:
                 limits = constraint or option in ("-c", "--constraint")
                 self.file(included, constraint=limits, depth=depth + 1)

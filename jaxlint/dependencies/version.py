@@ -10,21 +10,21 @@ from functools import lru_cache
 Version = tuple[tuple[int, ...], int]
 Clause = tuple[str, str]  # operator and version: (">=", "0.4.30")
 
-_VERSION = re.compile(r"v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
-_BEFORE_FINAL = re.compile(r"[-_.]?(a|b|c|rc|alpha|beta|pre|preview|dev)[-_.]?\d*")
-_CLAUSE = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([^\s,;)]+)\s*")
+_VERSION = r"v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)"
+_BEFORE_FINAL = r"[-_.]?(a|b|c|rc|alpha|beta|pre|preview|dev)[-_.]?\d*"
+_CLAUSE = r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([^\s,;)]+)\s*"
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Version:
     """A version, its local label aside; ((), 1) for what is none."""
-    found = _VERSION.match(text.strip())
+    found = re.match(_VERSION, text.strip(), re.DOTALL)
     if found is None:
         return (), 1
     release = [int(part) for part in found[1].split(".")]
     while release and not release[-1]:
         release.pop()
-    final = _BEFORE_FINAL.match(found[2].lower()) is None
+    final = re.match(_BEFORE_FINAL, found[2].lower()) is None
     return tuple(release), int(final)
 
 
@@ -35,7 +35,7 @@ def local_label(text: str) -> str:
 
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a specifier (`>=0.4.30,<0.6`). What cannot be understood is left out."""
-    return tuple((found[1], found[2]) for found in _CLAUSE.finditer(text))
+    return tuple((found[1], found[2]) for found in re.finditer(_CLAUSE, text))
 
 
 def allows(given: Iterable[Clause], version: str) -> bool:
@@ -45,10 +45,8 @@ def allows(given: Iterable[Clause], version: str) -> bool:
 
 def _meets(operator: str, bound: str, version: str) -> bool:
     if operator in ("==", "===", "!="):
-        if bound.endswith(".*"):
-            same = _starts_with(version, bound[:-2])
-        else:
-            same = parse(version) == parse(bound)
+        prefix = bound.removesuffix(".*")
+        same = _starts_with(version, prefix) if prefix != bound else parse(version) == parse(bound)
         return same is (operator != "!=")
     if operator == "~=":
         prefix = bound.rpartition(".")[0]

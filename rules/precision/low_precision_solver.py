@@ -27,7 +27,9 @@ class LowPrecisionSolver(Rule):
         dtype = fact.dtype or "16-bit"
         subject = f"`{fact.operand.name}`" if fact.operand.name else "its argument"
         if fact.solver in SECOND_ORDER:
-            happens = f"`{solver}` steps along differences of gradients, and {subject} is {dtype}: they round away"
+            happens = (
+                f"`{solver}` steps along differences of gradients, and {subject} is {dtype}: they round away"
+            )
         elif fact.solver.startswith(("jax.numpy.linalg", "jax.scipy.linalg", "jax.lax.linalg")):
             happens = f"`{solver}` gets {subject} in {dtype}: it raises, or answers with two or three digits"
         else:

@@ -27,13 +27,12 @@ class UpcastCopy(Rule):
         return fact.dtype == "float32" and bool(_LARGE.search(name.rpartition(".")[2].lower()))
 
     def check(self, fact: TreeUpcast, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        eager = fact.proof.level == "eager"
-        if not eager and ctx.jax_version > _COPIED_UNDER_JIT:
-            return
+        if not fact.proof.eager and (fact.proof.level == "eager" or ctx.jax_version > _COPIED_UNDER_JIT):
+            return  # perhaps its callers jit it, and then the compiler may do without the copy
         beside = "while the original is still there" if fact.rebinds else "beside the original"
         yield self.finding(
             fact,
             f"All of `{fact.operand.name}` is copied to float32 {beside}: for bfloat16, twice its memory on top. "
             "Cast leaf by leaf where it is used, as in `jnp.sum(g * g, dtype=jnp.float32)`, within one `jit`.",
-            confidence=Confidence.HIGH if fact.low and eager else Confidence.MEDIUM,
+            confidence=Confidence.HIGH if fact.low and fact.proof.eager else Confidence.MEDIUM,
         )

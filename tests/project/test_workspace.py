@@ -42,6 +42,26 @@ def test_a_directory_is_searched_in_order(tree: Path) -> None:
     assert shown(".") == ["B.py", "a.py", "a/b/c.pyi", "a/z.py", "b.py"]
 
 
+def test_dependency_files_are_found_with_the_modules(tree: Path) -> None:
+    dependencies = [
+        "environment.yml",
+        "pyproject.toml",
+        "requirements-gpu.txt",
+        "requirements/base.in",
+        "uv.lock",
+    ]
+    touch("a.py", "notes.txt", "docs/conf.yml", "settings.toml", "Cargo.lock", *dependencies)
+    assert shown(".") == ["a.py", *dependencies]
+    assert shown("*.txt", "r*/*") == ["requirements-gpu.txt", "requirements/base.in"]
+
+
+def test_dependency_files_are_left_out_like_modules(tree: Path) -> None:
+    Path(".git").mkdir()
+    Path(".gitignore").write_text("uv.lock\n")
+    touch("a.py", "uv.lock", "build/requirements.txt", "pkg/requirements.txt")
+    assert shown(".") == ["a.py", "pkg/requirements.txt"]
+
+
 def test_named_files_are_taken_whatever_they_are_called(tree: Path) -> None:
     touch("script", "a.txt", "build/x.py")
     assert shown("script", "a.txt", "build/x.py") == ["a.txt", "build/x.py", "script"]
@@ -178,8 +198,8 @@ def test_every_file_has_the_nearest_settings(tree: Path) -> None:
     Path("one/pyproject.toml").write_text("[project]\nname = 'one'\n")
     Path("two/jaxlint.toml").write_text("select = ['JAX2']\nextend-exclude = ['gen']\n")
     workspace = survey(["."])
-    nearest = {"a.py": ("JAX1",), "one/b.py": ("JAX1",), "one/sub/c.py": ("JAX1",), "two/d.py": ("JAX2",)}
-    assert selections(workspace) == nearest
+    first = ["a.py", "one/b.py", "one/pyproject.toml", "one/sub/c.py", "pyproject.toml"]
+    assert selections(workspace) == dict.fromkeys(first, ("JAX1",)) | {"two/d.py": ("JAX2",)}
     assert workspace.settings.select == ("JAX1",)
     assert [part.project.root for part in workspace.parts] == [str(tree), str(tree / "two")]
 
@@ -216,7 +236,7 @@ def test_wrong_settings_below_cost_only_what_they_hold_for(text: str, tree: Path
     Path("two/jaxlint.toml").write_text(text)
     Path("three/pyproject.toml").write_text("not ours, {{ cookiecutter.and_no_toml }}")
     workspace = survey(["."])
-    assert [file.path for file in workspace.files] == ["a.py", "three/f.py"]
+    assert [file.path for file in workspace.files] == ["a.py", "three/f.py", "three/pyproject.toml"]
     (problem,) = workspace.problems
     assert problem.startswith(str(tree / "two" / "jaxlint.toml"))
 

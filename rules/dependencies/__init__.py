@@ -1,0 +1,1 @@
+"""JAX7xx: dependency files."""
