@@ -22,6 +22,7 @@ from jaxlint.flow import (
 from jaxlint.flow import control as _control
 from jaxlint.flow import sources as _sources
 from jaxlint.flow.absorbed import absorbed_mutations
+from jaxlint.flow.boundary import trace_declared
 from jaxlint.flow.cached_tracers import cached_tracers
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
@@ -81,6 +82,9 @@ class Analysis:
         evaluation.active = True
         try:
             execute(frame, module.tree.body)
+            for state in list(run.declared or ()):
+                trace_declared(run, state)
+            run.declared = None
         finally:
             run.stack.pop()
             evaluation.active = False

@@ -14,7 +14,7 @@ from jaxlint.flow.objects import BoundaryState, Closure, Function, Instance, Par
 from jaxlint.flow.operand import closure_word, dotted_name, maker, operand
 from jaxlint.flow.parameters import parameter_uses
 from jaxlint.flow.remat import note_gradient
-from jaxlint.flow.run import bind, default_value, freshness
+from jaxlint.flow.run import Run, bind, default_value, freshness
 from jaxlint.flow.values import (
     API,
     BOOLEAN_MASK,
@@ -81,7 +81,10 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
                 frame.log.append(PendingUselessDonation(frame, state))
     if state.closure is not None:
-        _trace_declaration(frame, state, call.node)
+        if frame.function is None and frame.run.declared is not None:
+            frame.run.declared[state] = frame, call.node
+        else:
+            _trace_declaration(frame, state, call.node)
     return Value(BOUNDARY, data=state)
 
 
@@ -205,6 +208,14 @@ def _judge_freshness(frame: Frame, state: BoundaryState, target: Value) -> None:
         state.fresh_in = fresh_in
 
 
+def trace_declared(run: Run, state: BoundaryState) -> None:
+    """Trace a boundary of the top level, if that has not been done yet."""
+    waiting = run.declared.pop(state, None) if run.declared else None
+    if waiting is not None:
+        frame, node = waiting
+        _trace_declaration(frame, state, node)
+
+
 def _trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> None:
     """Trace the body as the declaration alone tells: parameters without defaults are tracers or trees."""
     closure = state.closure
@@ -271,6 +282,8 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
 
     state: BoundaryState = callee.data
     state.uses.append((frame.module, call.node))
+    if frame.run.declared:
+        trace_declared(frame.run, state)
     closure = state.closure
     receiver = callee.element
     skip = 1 if receiver is not None else 0
@@ -279,7 +292,7 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     if isinstance(call.node, ast.Call):
         watches = _watch_arguments(frame, state, call, names)
         if not frame.quiet:
-            frame.log.append(PendingUse(frame, state, call, names, watches))
+            frame.log.append(PendingUse(frame, state, call, names, watches, receiver))
             if state.donated:
                 from jaxlint.flow.donating import note_donation
 
@@ -480,6 +493,7 @@ class PendingUse:
         "place",
         "proof",
         "rebinds",
+        "receiver",
         "starred",
         "state",
         "symbol",
@@ -487,8 +501,17 @@ class PendingUse:
     )
 
     def __init__(
-        self, frame: Frame, state: BoundaryState, call: Call, names: list[Passed], watches: list[Watch]
+        self,
+        frame: Frame,
+        state: BoundaryState,
+        call: Call,
+        names: list[Passed],
+        watches: list[Watch],
+        receiver: Value | None,
     ) -> None:
+        self.receiver = None
+        if receiver is not None and receiver.kind == INSTANCE and receiver.data.home is not None:
+            self.receiver = operand(frame, call.node, receiver, parameter="self", index=0)
         self.state = state
         self.place = frame.place(call.node)
         self.symbol = frame.symbol
@@ -516,6 +539,7 @@ class PendingUse:
                 w.name for w in self.watches if w.read_as_alias or (w.read and w.name not in self.rebinds)
             ),
             starred=self.starred,
+            receiver=self.receiver,
         )
 
 

@@ -94,6 +94,9 @@ class Run:
         self.traced: set[Function] = set()
         self.stack: list[Evaluation] = []
         self.top: Frame | None = None  # the module's own top level
+        # Boundaries declared at top level: a body may name what the module defines further down, so they are
+        # traced when they are called or when all of it has run. None from then on.
+        self.declared: dict[BoundaryState, tuple[Frame, ast.AST]] | None = {}
         self.boundaries: list[BoundaryState] = []
         # Calls of functions with a cache: the place and the arguments of each.
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
