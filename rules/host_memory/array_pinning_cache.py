@@ -26,7 +26,7 @@ class ArrayPinningCache(Rule):
         if fact.how in _DECORATORS:
             if fact.on_method:  # without a bound it is JAX402
                 return fact.bounded
-            return bool(fact.pins) or (not fact.bounded and not fact.key_open and _holds_arrays(fact))
+            return bool(fact.pins) or (not fact.bounded and fact.key_open is False and _holds_arrays(fact))
         if fact.how == "dict" and "id" in fact.key_made_of:
             return bool(fact.pins) or fact.value_is_array or _arrays_in(fact.value)
         if fact.how != "dict" or fact.evicts:
