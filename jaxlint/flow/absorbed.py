@@ -6,6 +6,7 @@ same one, anywhere. The tests of a suite run in one process, in any order.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -42,6 +43,18 @@ def _is_test(function: Function) -> bool:
     return function.name.startswith("test")
 
 
+def _is_parametrised(function: Function | None) -> bool:
+    """The same test runs several times, each with a value of its own."""
+    if function is None or isinstance(function.node, ast.Lambda):
+        return False
+    words = (
+        n.attr if isinstance(n, ast.Attribute) else n.id if isinstance(n, ast.Name) else ""
+        for decorator in function.node.decorator_list
+        for n in ast.walk(decorator)
+    )
+    return any(word.startswith("parametri") or word == "parameterized" for word in words)
+
+
 def _clears_for_all(module: LoadedModule, table: ModuleTable) -> bool:
     """A fixture or a set-up method, here or in a conftest, forgets all traces."""
     entries = [entry for path, entry in table.entries.items() if path.endswith("conftest.py")]
@@ -68,6 +81,7 @@ class _Test:
         self.cleared = False
         self.own: set[BoundaryState] = set()  # made anew by the test itself
         self.made: set[int] = set()  # identities of the objects it makes
+        self.repeats = _is_parametrised(test.function)
 
     def facts(self) -> Iterator[AbsorbedMutation]:
         for count, event in enumerate(self._events()):
@@ -126,7 +140,7 @@ class _Test:
         known = boundary.reads.get(key)
         if known is not None:
             return None if key[0] == "self" and key[1] in self.made else known
-        if key[0] != "global" or boundary.closure is None:
+        if key[0] not in ("global", "attribute") or boundary.closure is None:
             return None
         traced = [
             e for e in self.run.memo.values() if e.function is boundary.closure.function and e.level >= JIT
@@ -150,7 +164,7 @@ class _Test:
         for module, at in (use for boundary in sharing for use in boundary.uses):
             place = module.place(at)
             inside = node is not None and module is self.module and _within(place, module.place(node))
-            if not inside or place < changed:
+            if not inside or place < changed or self.repeats:
                 places.append(place)
         return tuple(dict.fromkeys(places))[:_OTHERS]
 
@@ -185,7 +199,7 @@ def _called(evaluation: Evaluation, key: Any, seen: set[Evaluation]) -> Read | N
     for item in evaluation.log:
         if not isinstance(item, Called):
             continue
-        if hasattr(item.node, "lineno") and _is_global(item.evaluation.function, key):
+        if hasattr(item.node, "lineno") and _is_behind(item.evaluation.function, key):
             return Read(item.module, item.node, "function")
         found = _called(item.evaluation, key, seen)
         if found is not None:
@@ -198,10 +212,13 @@ def _outlives_calls(key: Any) -> bool:
     return key[0] != "closure" and not (key[0] == "attribute" and key[1][0] == "closure")
 
 
-def _is_global(function: Function | None, key: Any) -> bool:
-    if function is None or function.parent is not None or function.cls is not None:
+def _is_behind(function: Function | None, key: Any) -> bool:
+    """Whether a global name, or an attribute of a class, stands for the function."""
+    if function is None or function.parent is not None:
         return False
-    return bool((function.module.path, function.name) == key[1:])
+    if function.cls is not None:
+        return bool(key == ("attribute", ("class", id(function.cls)), function.name))
+    return bool(key == ("global", function.module.path, function.name))
 
 
 def _within(inner: Place, outer: Place) -> bool:

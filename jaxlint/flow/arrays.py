@@ -9,11 +9,12 @@ from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
-from jaxlint.flow.lending import lend
+from jaxlint.flow.lending import TRANSFERS, lend
 from jaxlint.flow.operators import HOST_MASK
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import (
+    API,
     ARRAYS,
     BOOLEAN_MASK,
     BOUNDED,
@@ -370,6 +371,8 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     function = call.argument(0, "f")
     trees = call.positional[1:]
     result: Value | None = None
+    if function is not None and function.kind == API and function.data in TRANSFERS:
+        lend(frame, function.data, call, at=1)
     if function is not None:
         leaves = [_leaf(frame, value) for value in trees]
         if "with_path" in last:

@@ -286,7 +286,7 @@ def _text(frame: Frame, first: Value, call: Call) -> Value:
 
 def _next(frame: Frame, first: Value, call: Call) -> Value:
     if frame.level:
-        impure.next_of(frame, call, first)
+        impure.next_of(frame, call)
     element = element_of(first)
     if frame.loop and element.kind == UNKNOWN:
         return Value(UNKNOWN, PER_ITERATION, element.tags)
@@ -389,6 +389,12 @@ def cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     maxsize = call.argument(0, "maxsize")
     unbounded = maxsize is not None and maxsize.kind == CONSTANT and maxsize.data is None
     return Value(CONSTANT, 0, 0 if unbounded else BOUNDED, "cache decorator")
+
+
+@api_call("other_cache")
+def other_cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A cache of another library: how much it keeps is its own affair."""
+    return Value(CONSTANT, 0, BOUNDED, "cache decorator")
 
 
 @api_call("trace_guard")

@@ -103,7 +103,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
             starred = True
     frame.targets = targets
     made = Call(node, positional, keywords, starred)
-    if lending.concerns(frame, callee, keywords):
+    if lending.concerns(frame, callee, made):
         lending.passed(frame, callee, made)
     if callee_node.__class__ is ast.Attribute and callee_node.attr == "init":
         note_init(frame, node, callee, receiver)

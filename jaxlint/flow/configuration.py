@@ -7,7 +7,7 @@ import ast
 from jaxlint.finding import Place
 from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleRole
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.mutation import Cleared
+from jaxlint.flow.mutation import Cleared, Mutated, environment_key
 from jaxlint.flow.values import API, CONSTANT, UNKNOWN_VALUE, Value
 from jaxlint.jax_api.runtime import ENVIRONMENT_OPTIONS
 from jaxlint.jax_api.transforms import EAGER
@@ -51,6 +51,8 @@ def devices(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
 def environment_set(frame: Frame, node: ast.AST, key: object, value: Value) -> None:
     """`os.environ[key] = value`."""
+    if isinstance(key, str):
+        frame.log.append(Mutated(environment_key(key), frame.module, node))
     if isinstance(key, str) and key.startswith(("JAX_", "XLA_")) and not frame.quiet:
         _change(frame, node, ENVIRONMENT_OPTIONS.get(key, key), "environ", value)
 

@@ -103,8 +103,8 @@ def decorate(frame: Frame, decorator: Value, value: Value, node: ast.expr, funct
     call = Call(node, [value], {}, decorator=True)
     if decorator.kind == API:
         kind, last = category(decorator.data)
-        if kind in ("cache", "cached_property"):
-            _cached(frame, node, function, last, bounded=last == "lru_cache")
+        if kind in ("cache", "cached_property", "other_cache"):
+            _cached(frame, node, function, last, bounded=last not in ("cache", "cached_property"))
             return value
         if kind == "builtin":
             return _builtin_decorator(last, value, function)
@@ -130,8 +130,8 @@ def decorate(frame: Frame, decorator: Value, value: Value, node: ast.expr, funct
     if decorator.kind == BOUNDARY:
         return decorator
     patched = changed_by(decorator)
-    if patched is not None:
-        function.patches = (*function.patches, patched)
+    if patched:
+        function.patches = (*function.patches, *patched)
         return value
     return UNKNOWN_VALUE
 
@@ -344,10 +344,6 @@ def _class_decorator(frame: Frame, cls: ClassInfo, decorator: Value, node: ast.e
         note_registration(cls, node)
         cls.family = cls.family or _CLASS_DECORATORS[dotted]
         cls.dataclass = True
-    if dotted == "jax.tree_util.register_dataclass" and isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg == "meta_fields" and isinstance(keyword.value, (ast.List, ast.Tuple)):
-                cls.static_fields.update(e.value for e in keyword.value.elts if isinstance(e, ast.Constant))
     if dotted in _DATACLASSES:
         cls.dataclass = True
         cls.frozen |= dotted.endswith("frozen")

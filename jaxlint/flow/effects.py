@@ -156,6 +156,17 @@ def counted(frame: Frame, node: ast.AugAssign, before: Value, by: Value) -> None
         _record(frame, node, "count", name, kept, target, before)
 
 
+def counted_by_hand(frame: Frame, node: ast.Assign) -> None:
+    """`self.calls = self.calls + 1`, evaluated but not yet assigned."""
+    value, target = node.value, node.targets[0]
+    name = dotted_name(target)
+    if len(node.targets) > 1 or name is None or not isinstance(value, ast.BinOp):
+        return
+    if dotted_name(value.left) == name and isinstance(target, (ast.Name, ast.Attribute)):
+        same = ast.copy_location(ast.AugAssign(target, value.op, value.right), node)
+        counted(frame, same, evaluate(frame, value.left), evaluate(frame, value.right))
+
+
 def _cached(frame: Frame, node: ast.AST, how: str, name: str) -> None:
     frame.record(
         CachedTracer(

@@ -57,10 +57,15 @@ def _name(argument: Operand) -> str:
     return argument.parameter or str(argument.index)
 
 
+def _given(call: BoundaryUse) -> tuple[Operand, ...]:
+    """The arguments, the object of a jitted method among them."""
+    return (call.receiver, *call.arguments) if call.receiver is not None else call.arguments
+
+
 def _constants(call: BoundaryUse) -> dict[tuple[str, str], object]:
     """(parameter, path) → the constant there, for all that is passed."""
     found: dict[tuple[str, str], object] = {}
-    for argument in call.arguments:
+    for argument in _given(call):
         found[_name(argument), ""] = _GIVEN
         for leaf in argument.walk():
             if leaf.kind is Kind.CONSTANT:
@@ -77,7 +82,7 @@ def _values(operand: Operand) -> tuple[object, ...]:
 def _statics(call: BoundaryUse) -> Iterator[tuple[Operand, Operand, tuple[object, ...]]]:
     """(argument, number in it, its values) where the cache compares by equality."""
     flavour = call.boundary.flavour
-    for argument in call.arguments:
+    for argument in _given(call):
         static = call.is_static(argument)
         for leaf in argument.walk():
             values = _values(leaf)

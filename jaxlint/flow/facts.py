@@ -258,6 +258,7 @@ class BoundaryUse(Fact):
     rebinds: tuple[str, ...] = ()
     reads_after: tuple[str, ...] = ()
     starred: bool = False  # *args or **kwargs: the binding is not known
+    receiver: Operand | None = None  # the object whose jitted method is called, where it is in view
 
     def is_static(self, argument: Operand) -> bool:
         """Whether an argument stands at a position known to be static."""
@@ -429,7 +430,7 @@ class CachedTracer(Fact):
 class StaleRead(Fact):
     """Traced code read an outer name, and the program changed it afterwards.
 
-    `place` is the change. `subject`: "global", "attribute", "closure", "item", "self attribute".
+    `place` is the change. `subject`: "global", "attribute", "closure", "item", "self attribute", "environment".
     """
 
     name: str

@@ -6,6 +6,8 @@ import ast
 
 from jaxlint.flow.facts import ImpureCall
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.mutation import environment_key
+from jaxlint.flow.objects import Read
 from jaxlint.flow.outer import where_kept
 from jaxlint.flow.values import CONSTANT, Value
 from jaxlint.jax_api.impure import GENERATORS, RANDOM, impurity
@@ -36,6 +38,9 @@ def library_call(frame: Frame, dotted: str, call: Call) -> None:
             _note(frame, call.node, dotted, RANDOM)
         return
     reads = impurity(dotted)
+    if reads == "environment":
+        first = call.argument(0, "key")
+        variable(frame, call.node, first.data if first is not None and first.kind == CONSTANT else None)
     if not reads or (dotted in _NOW_UNLESS_GIVEN and len(call.positional) > _NOW_UNLESS_GIVEN[dotted]):
         return
     if reads == RANDOM and _seeds(frame):
@@ -68,6 +73,7 @@ def file_method(frame: Frame, node: ast.Call, name: str) -> None:
 def environment(frame: Frame, node: ast.AST, owner: Value, key: Value) -> None:
     """`os.environ[key]`, `key in os.environ`."""
     if owner.data == "os.environ":
+        variable(frame, node, key.data if key.kind == CONSTANT else None)
         _note(
             frame,
             node,
@@ -77,9 +83,14 @@ def environment(frame: Frame, node: ast.AST, owner: Value, key: Value) -> None:
         )
 
 
-def next_of(frame: Frame, call: Call, iterator: Value) -> None:
+def variable(frame: Frame, node: ast.AST, name: object) -> None:
+    """An environment variable is read: a change of it does not reach the trace."""
+    if frame.reads is not None and isinstance(name, str):
+        frame.reads.setdefault(environment_key(name), Read(frame.module, node, "environment"))
+
+
+def next_of(frame: Frame, call: Call) -> None:
     """`next(it)` of an iterator that was there before the trace."""
     node = call.argument_node(0)
-    counts = iterator.origin is not None and iterator.origin.word == "range"  # numbers for names
-    if node is not None and not counts and where_kept(frame, node):
+    if node is not None and where_kept(frame, node):
         _note(frame, call.node, "builtins.next", "iterator")

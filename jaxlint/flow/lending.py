@@ -12,6 +12,7 @@ import ast
 from jaxlint.flow.buffers import may_share
 from jaxlint.flow.facts import HostBufferMutated
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.values import API, FUNCTION, HOST, TREE, UNKNOWN, Value
 from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
@@ -19,6 +20,9 @@ from jaxlint.jax_api.transforms import EAGER
 
 _KEEPING = frozenset({"append", "appendleft", "add", "insert", "extend", "put", "put_nowait", "setdefault"})
 _RUN_ONCE = frozenset({"__init__", "__post_init__", "setup", "setUp", "main"})
+
+
+TRANSFERS = frozenset({"jax.device_put", "jax.numpy.asarray"})
 
 
 class Loan:
@@ -34,12 +38,15 @@ class Loan:
         self.donating = False  # what a join of watches asks, see flow.values
 
 
-def lend(frame: Frame, api: str, call: Call) -> None:
-    """`jax.device_put(buffer)`, `jnp.asarray(buffer)`, also of a slice or of a display of buffers."""
+def lend(frame: Frame, api: str, call: Call, at: int = 0) -> None:
+    """`jax.device_put(buffer)`, `jnp.asarray(buffer)`, also of a slice or of a display of buffers.
+
+    `at` is the position of what is handed over.
+    """
     node = call.node
-    if frame.level != EAGER or not isinstance(node, ast.Call) or not call.positional or not node.args:
+    if frame.level != EAGER or not isinstance(node, ast.Call) or len(node.args) != len(call.positional):
         return
-    for name in _lent(node.args[0], call.positional[0]):
+    for name in _lent(node.args[at], call.positional[at]) if at < len(node.args) else ():
         loan = Loan(node, api, name, _is_kept(frame, node))
         earlier = frame.names.get(f"~{name}!")
         if earlier is not None and isinstance(earlier.data, ast.AST) and not frame.quiet:
@@ -117,9 +124,13 @@ def _is_older(frame: Frame, name: str) -> bool:
     return root == "self" if dot else root not in frame.names
 
 
-def concerns(frame: Frame, callee: Value, keywords: dict[str, Value]) -> bool:
-    """Whether a call has to be looked at: something is lent, or it writes an array."""
-    return frame.lends or "out" in keywords or (callee.kind == API and callee.data in WRITING_FIRST)
+def concerns(frame: Frame, callee: Value, call: Call) -> bool:
+    """Whether a call has to be looked at: something is lent, or it may write an array or hand one to jax."""
+    if frame.lends or "out" in call.keywords:
+        return True
+    if callee.kind == FUNCTION:
+        return any(value.kind == HOST for value in call.positional)
+    return callee.kind == API and callee.data in WRITING_FIRST
 
 
 def passed(frame: Frame, callee: Value, call: Call) -> None:
@@ -143,27 +154,50 @@ def passed(frame: Frame, callee: Value, call: Call) -> None:
     if method in WRITING_METHODS and isinstance(node.func, ast.Attribute):
         written(frame, node, node.func.value)
     if callee.kind == FUNCTION:
-        function = callee.data.function
-        for position, argument in enumerate(node.args):
-            index = position + callee.data.offset
-            lent = index < len(function.params) and f"~{dotted_name(argument)}=" in frame.names
-            if lent and _writes(function.node, function.params[index]):
-                written(frame, node, argument)
+        _handed_to(frame, callee.data, node, call)
+
+
+def _handed_to(frame: Frame, closure: Closure, node: ast.Call, call: Call) -> None:
+    """A function of the project writes a buffer that it is given, or hands it on to jax."""
+    function = closure.function
+    if len(node.args) != len(call.positional):
+        return
+    for position, (argument, value) in enumerate(zip(node.args, call.positional, strict=True)):
+        index = position + closure.offset
+        if value.kind != HOST or index >= len(function.params):
+            continue
+        parameter = function.params[index]
+        if _writes(function.node, parameter):
+            written(frame, node, argument)
+        api = _lends(function).get(parameter)
+        if api is not None:
+            lend(frame, api, call, at=position)
+
+
+def _lends(function: Function) -> dict[str, str]:
+    """The parameters that a function hands to jax as they are, and to which call."""
+    if function.lends is None:
+        function.lends = {}
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+                last = (dotted_name(node.func) or "").rpartition(".")[2]
+                api = next((t for t in TRANSFERS if t.endswith(f".{last}")), None)
+                if api is not None and node.args[0].id in function.index:
+                    function.lends[node.args[0].id] = api
+    return function.lends
 
 
 def _writes(function: ast.AST, parameter: str) -> bool:
     """Whether a function stores into its parameter."""
     for node in ast.walk(function):
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        for target in targets:
-            if isinstance(target, ast.Subscript) and dotted_name(target.value) == parameter:
-                return True
-        copies = (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "copyto"
-        )
-        if copies and node.args and dotted_name(node.args[0]) == parameter:
+        written: ast.expr | None = None
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            written = node.targets[0].value
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+            written = node.target.value
+        elif isinstance(node, ast.Call) and node.args and (dotted_name(node.func) or "").endswith("copyto"):
+            written = node.args[0]
+        if written is not None and dotted_name(written) == parameter:
             return True
     return False
 

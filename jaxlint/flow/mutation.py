@@ -65,6 +65,11 @@ def global_key(module: LoadedModule, name: str) -> Key:
     return ("global", module.path, name)
 
 
+def environment_key(name: str) -> Key:
+    """The key of an environment variable."""
+    return ("environ", name)
+
+
 def self_key(owner: Value, attr: str) -> Key:
     """The key of a field of one instance."""
     return ("self", id(owner.data.identity), attr)

@@ -21,7 +21,7 @@ class Function:
 
     __slots__ = (
         "annotations", "args", "cached", "cached_at", "cls", "defaults", "index", "is_classmethod", "is_property",
-        "is_static", "keyword_only", "module", "name", "node", "params", "parent", "patches", "qualname", "uses",
+        "is_static", "keyword_only", "lends", "module", "name", "node", "params", "parent", "patches", "qualname", "uses",
         "variadic",
     )  # fmt: skip
 
@@ -64,6 +64,7 @@ class Function:
         self.is_static = False
         self.patches: tuple[Any, ...] = ()  # what decorators change while it runs, see flow.patching
         self.uses: dict[str, set[str]] | None = None  # see flow.parameters
+        self.lends: dict[str, str] | None = None  # parameter → what it hands it to, see flow.lending
 
     @property
     def is_method(self) -> bool:

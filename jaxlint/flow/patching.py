@@ -6,12 +6,14 @@ import ast
 
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.mutation import Key, Mutated, attribute_key
+from jaxlint.flow.mutation import Key, Mutated, attribute_key, environment_key
 from jaxlint.flow.objects import Origin
-from jaxlint.flow.values import CONSTANT, UNKNOWN, UNKNOWN_VALUE, Value
+from jaxlint.flow.values import API, CONSTANT, UNKNOWN, UNKNOWN_VALUE, Value
 
 # Methods of pytest's monkeypatch and of pytest-mock's mocker, and `start` of a patcher.
-METHODS = frozenset({"setattr", "delattr", "setitem", "delitem", "patch", "object", "dict", "start"})
+METHODS = frozenset(
+    {"setattr", "delattr", "setitem", "delitem", "setenv", "delenv", "patch", "object", "dict", "start"}
+)
 _PATCHER = "patcher"
 
 
@@ -23,11 +25,13 @@ def method(frame: Frame, node: ast.Call, receiver: Value, name: str, call: Call)
     elif name in ("setattr", "delattr"):
         _log(frame, node, _attribute(frame, call))
     elif name in ("setitem", "delitem"):
-        _log(frame, node, _item(frame, call))
+        _log(frame, node, *_items(frame, call))
     elif name == "patch" and isinstance(owner, ast.Name) and owner.id == "mocker":
         _log(frame, node, _attribute(frame, call))
+    elif name in ("setenv", "delenv"):
+        _log(frame, node, *_variables([call.argument(0, "name")]))
     elif isinstance(owner, ast.Attribute) and owner.attr == "patch":
-        _log(frame, node, _attribute(frame, call) if name == "object" else _item(frame, call))
+        _log(frame, node, *([_attribute(frame, call)] if name == "object" else _items(frame, call)))
 
 
 def builtin_setattr(frame: Frame, call: Call) -> None:
@@ -39,30 +43,28 @@ def builtin_setattr(frame: Frame, call: Call) -> None:
 def patch(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`mock.patch("pkg.mod.X", …)`, `mock.patch.object(mod, "X", …)`, `mock.patch.dict(mod.CFG, …)`: changes
     when it is entered, started, or runs what it decorates."""
-    key = _item(frame, call) if last == "dict" else _attribute(frame, call)
-    if key is None:
+    found = _items(frame, call) if last == "dict" else [_attribute(frame, call)]
+    keys = [key for key in found if key is not None]
+    if not keys:
         return UNKNOWN_VALUE
-    return Value(UNKNOWN, 0, 0, None, None, Origin(frame.module, call.node, _PATCHER, key))
+    return Value(UNKNOWN, 0, 0, None, None, Origin(frame.module, call.node, _PATCHER, keys))
 
 
 def enter(frame: Frame, patcher: Value) -> None:
     """`with patcher:`, `patcher.start()`."""
-    change = changed_by(patcher)
-    if change is not None:
-        frame.log.append(change)
+    frame.log += changed_by(patcher)
 
 
-def changed_by(value: Value) -> Mutated | None:
-    """What a patcher changes; None for any other value."""
+def changed_by(value: Value) -> list[Mutated]:
+    """What a patcher changes; nothing for any other value."""
     origin = value.origin
     if value.kind != UNKNOWN or origin is None or origin.word != _PATCHER:
-        return None
-    return Mutated(origin.extra, origin.module, origin.node)
+        return []
+    return [Mutated(key, origin.module, origin.node) for key in origin.extra]
 
 
-def _log(frame: Frame, node: ast.AST, key: Key | None) -> None:
-    if key is not None:
-        frame.log.append(Mutated(key, frame.module, node))
+def _log(frame: Frame, node: ast.AST, *keys: Key | None) -> None:
+    frame.log += [Mutated(key, frame.module, node) for key in keys if key is not None]
 
 
 def _attribute(frame: Frame, call: Call) -> Key | None:
@@ -84,9 +86,17 @@ def _dotted(frame: Frame, name: str) -> Key | None:
     return ("global", found.path, last) if found is not None else None
 
 
-def _item(frame: Frame, call: Call) -> Key | None:
-    """The key of a dict whose entries change."""
+def _items(frame: Frame, call: Call) -> list[Key | None]:
+    """The key of a dict whose entries change, or those of environment variables."""
     target, node = call.argument(0, "in_dict", "dic"), call.argument_node(0, "in_dict", "dic")
+    if target is not None and target.kind == API and target.data == "os.environ":
+        values = call.argument(1, "values", "name")
+        entries = values.data if values is not None and values.data.__class__ is dict else {}
+        return [environment_key(name) for name in entries if isinstance(name, str)] or _variables([values])
     if target is not None and target.kind == CONSTANT and isinstance(target.data, str):
-        return _dotted(frame, target.data)
-    return container_key(frame, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+        return [_dotted(frame, target.data)]
+    return [container_key(frame, node)] if isinstance(node, (ast.Name, ast.Attribute)) else []
+
+
+def _variables(names: list[Value | None]) -> list[Key | None]:
+    return [environment_key(n.data) for n in names if n is not None and isinstance(n.data, str)]

@@ -55,6 +55,8 @@ def assignment(frame: Frame, node: ast.Assign) -> None:
             frame.lookups[node.targets[0].id] = looked_up
     else:
         value = evaluate(frame, node.value)
+        if frame.level and node.value.__class__ is ast.BinOp:
+            effects.counted_by_hand(frame, node)
     for target in node.targets:
         assign(frame, target, value, node.value)
 
@@ -299,7 +301,9 @@ def _try(frame: Frame, node: ast.Try) -> bool:
         frame.names = dict(base)
         if handler.name:
             frame.names[handler.name] = UNKNOWN_VALUE
-        missed = handler.type is not None and "KeyError" in ast.dump(handler.type)
+        missed = handler.type is not None and any(
+            error in ast.dump(handler.type) for error in ("'KeyError'", "'AttributeError'")
+        )
         frame.filling += missed
         branches = frame.branches
         frame.branches = (*branches, handler)

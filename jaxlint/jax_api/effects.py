@@ -19,6 +19,8 @@ PRINTING = frozenset(
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
 _LOGGING = frozenset({"logging", "absl.logging", "loguru.logger"})
 _LOGGERS = frozenset({"logger", "log", "_logger", "_log", "logging"})
+# Methods of the writers of TensorBoard and its like.
+_WRITING = frozenset({"add_scalar", "add_scalars", "add_histogram", "log_metric", "log_metrics"})
 
 
 def is_printing(dotted: str) -> bool:
@@ -31,4 +33,4 @@ def is_printing(dotted: str) -> bool:
 
 def shows(owner: str, method: str) -> bool:
     """Whether a method of an object that goes by this name is one of a logger."""
-    return method in _LEVELS and owner.rpartition(".")[2].lower() in _LOGGERS
+    return method in _WRITING or (method in _LEVELS and owner.rpartition(".")[2].lower() in _LOGGERS)

@@ -31,7 +31,7 @@ _REMEDIES = {
 _SETTINGS = frozenset({"environment", "file"})
 
 # What may make a name unique.
-_NAMES = frozenset({"random", "identifier"})
+_NAMES = frozenset({"random", "identifier", "iterator"})
 
 
 class ImpureCallRule(Rule):
@@ -63,7 +63,12 @@ def _is_in_text(node: cst.CSTNode, ctx: Context) -> bool:
     """Part of a name or a label that the trace gives to something."""
     import libcst as cst
 
-    return any(isinstance(parent, cst.FormattedString) for parent in ctx.parents(node))
+    for parent in ctx.parents(node):
+        if isinstance(parent, cst.FormattedString):
+            return True
+        if isinstance(parent, cst.Call) and ctx.focus.code(parent.func) in ("str", "repr"):
+            return True
+    return False
 
 
 def _asked(node: cst.CSTNode | None, ctx: Context) -> str:
