@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from jaxlint import registry
 from jaxlint.columns import split_lines
@@ -20,6 +22,10 @@ from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
 from jaxlint.project.source import Source, SourceError, decode, parse, read_bytes
 from jaxlint.rule import Rule
+
+if TYPE_CHECKING:
+    from jaxlint.flow.analysis import Analysis
+    from jaxlint.flow.facts import ModuleRole
 
 _LINES = 100_000  # of loaded modules; an `ast` tree takes about 1.2 kB a line
 
@@ -41,7 +47,6 @@ class Session:
         self._read_all()
         self._judge = Judge(registry.pairs(rules), self)
         self.roots = self._choose_roots()
-        self._analysis: object = None
 
     # ------------------------------------------------------------ reading
 
@@ -149,33 +154,39 @@ class Session:
 
     def findings(self, root: ModuleEntry) -> list[Finding]:
         """What the rules say of a run rooted at one module, wherever it lies. Never raises."""
-        from jaxlint.flow.analysis import Analysis
-        from jaxlint.flow.facts import ModuleRole
-        from jaxlint.flow.program import Program
-
-        if self._analysis is None:
-            self._analysis = Analysis(Program(self.table, self._parsed))
-        analysis: Analysis = self._analysis  # type: ignore[assignment]
         try:
-            module = analysis.program.load(root)
+            module = self.analysis.program.load(root)
             if module is None:
                 return []
-            module_role = (
-                ModuleRole.TEST
-                if root.record.is_test
-                else ModuleRole.APPLICATION
-                if self._is_application(root)
-                else ModuleRole.LIBRARY
-            )
-            facts = analysis.facts(module, module_role)
-            found = self._judge.findings(facts, module_role)
+            module_role = self.module_role(root)
+            found = self._judge.findings(self.analysis.facts(module, module_role), module_role)
         except Exception as error:
             return [internal_error(root.path, error)]
-        if analysis.program.lines > _LINES:
-            analysis.forget()
+        self.make_room()
+        return found
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The analysis of this project's modules."""
+        from jaxlint.flow.analysis import Analysis
+        from jaxlint.flow.program import Program
+
+        return Analysis(Program(self.table, self._parsed))
+
+    def make_room(self) -> None:
+        """Forget all modules between two roots, once they are many. What was loaded is not to be used again."""
+        if self.analysis.program.lines > _LINES:
+            self.analysis.forget()
             self._sources.clear()
             self._held = 0
-        return found
+
+    def module_role(self, entry: ModuleEntry) -> ModuleRole:
+        """Whether a module is a test, an application or part of a library."""
+        from jaxlint.flow.facts import ModuleRole
+
+        if entry.record.is_test:
+            return ModuleRole.TEST
+        return ModuleRole.APPLICATION if self._is_application(entry) else ModuleRole.LIBRARY
 
     def _is_application(self, entry: ModuleEntry) -> bool:
         """An application, or a loose module that only applications import."""

@@ -16,6 +16,7 @@ from jaxlint.flow import (
     expressions,
     loops,
     operators,
+    processes,
     statements,
     transforms,
 )
@@ -50,6 +51,7 @@ _REGISTERED = (
     expressions,
     loops,
     operators,
+    processes,
     statements,
     transforms,
     _control,
@@ -89,6 +91,10 @@ class Analysis:
             run.stack.pop()
             evaluation.active = False
         module.names = frame.names
+
+    def run(self, module: LoadedModule) -> Run:
+        """The run rooted at a module. Raises KeyError before the module has been evaluated."""
+        return self._top[module][0]
 
     def facts(self, module: LoadedModule, role: ModuleRole) -> list[Fact]:
         """All facts of a run rooted at a module, wherever they lie, in source order."""
