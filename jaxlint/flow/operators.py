@@ -28,6 +28,7 @@ from jaxlint.flow.values import (
     INDEXER,
     INSTANCE,
     LOW,
+    MEMBER,
     MODULE,
     MOVED,
     NUMBERS,
@@ -318,6 +319,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     if kind == API:
         if frame.level:
             impure.environment(frame, node, base, index)
+        if base.data == "sys.modules" and isinstance(node.slice, ast.Name) and node.slice.id == "__name__":
+            return Value(MODULE, data=frame.module)
         return base if base.data.startswith("typing") else UNKNOWN_VALUE
     return UNKNOWN_VALUE
 
@@ -347,6 +350,8 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     # One member of an array has the same shape whichever it is, and so have those at given indices.
     kept = BOOLEAN_MASK if index.kind in NUMBERS or index.kind in ARRAYS else SHAPED | BOOLEAN_MASK
     tags = base.tags & kept
+    if kind == HOST and index.kind in (CONSTANT, SCALAR, SHAPE):
+        tags |= MEMBER
     if not tags & SHAPED:
         return Value(kind, 0, tags, None, None, None, base.size)
     return Value(kind, base.varies, tags, None, None, base.origin, base.size)
