@@ -16,7 +16,6 @@ from jaxlint.flow import (
     expressions,
     loops,
     operators,
-    processes,
     statements,
     transforms,
 )
@@ -51,7 +50,6 @@ _REGISTERED = (
     expressions,
     loops,
     operators,
-    processes,
     statements,
     transforms,
     _control,
