@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-
 from jaxlint.flow import dtypes, traced
 from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.growth import lengthened
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.lending import TRANSFERS, lend
 from jaxlint.flow.operators import HOST_MASK
+from jaxlint.flow.shapes import settles
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import (
@@ -23,7 +23,6 @@ from jaxlint.flow.values import (
     DEVICE,
     DEVICE_MASK,
     DEVICE_VALUE,
-    GROWN,
     HOST,
     HOST_VALUE,
     NUMBERS,
@@ -101,7 +100,7 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     check_sizes(frame, SIZED.get(last), dotted, call)
     if traced.all_results_traced(frame, values):
         if last in GROWING:
-            return _growing(frame, Value(TRACED), call)
+            return lengthened(frame, Value(TRACED), call)
         if last in REDUCTIONS and len(call.positional) == 1 and "axis" not in call.keywords:
             return Value(TRACED, 0, 0, None, None, None, 1)
         return TRACED_MASK if last in BOOLEAN else TRACED_VALUE
@@ -114,14 +113,14 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
     if last in _PADDING:
         return DEVICE_VALUE
     if last in GROWING:
-        return _growing(frame, _array(DEVICE, values), call)
+        return lengthened(frame, _array(DEVICE, values), call)
     if last in BOOLEAN:
         return _array(DEVICE, values, BOOLEAN_MASK)
     if last in ("asarray", "array"):
         note_transfer(frame, call)
         if last == "asarray":
             lend(frame, "jax.numpy.asarray", call)
-    return _array(DEVICE, values, 0, _size(last, call))
+    return _array(DEVICE, [] if settles(last, call, 1) else values, 0, _size(last, call))
 
 
 def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
@@ -196,21 +195,6 @@ def _product(shape: Value) -> int | None:
     return product
 
 
-def _growing(frame: Frame, value: Value, call: Call) -> Value:
-    """`x = concatenate([x, new])`: the target is one of the parts."""
-    names: list[str] = []
-    nodes = call.node.args[:2] if isinstance(call.node, ast.Call) else []
-    for node in nodes:
-        members = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
-        names += [n.id for n in members if isinstance(n, ast.Name)]
-    for target in frame.targets:
-        if target in names:
-            return value.but(
-                tags=value.tags | GROWN, origin=Origin(frame.module, call.node, "growth", (target, "seed"))
-            )
-    return value
-
-
 def check_sizes(
     frame: Frame, sized: tuple[tuple[int, ...], tuple[str, ...]] | None, dotted: str, call: Call
 ) -> None:
@@ -255,9 +239,13 @@ def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         device_use(frame, call.node, dotted)
         if last in RNG_SPLITTERS:
             return Value(DEVICE, 0, 0, None, None, None, 64)
+        if last == "concatenate":
+            return lengthened(frame, _array(DEVICE, values), call)
         return Value(DEVICE, 0, 0, None, None, None, _size(last, call))
     check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
     if traced.all_results_traced(frame, values):
+        if last == "concatenate":
+            return lengthened(frame, Value(TRACED), call)
         return TRACED_PARAMETER if last in RNG_SPLITTERS else TRACED_VALUE
     return Value(DEVICE)
 
@@ -287,7 +275,7 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last in _PADDING:
         return HOST_VALUE
     if last in GROWING:
-        return _growing(frame, _array(HOST, values), call)
+        return lengthened(frame, _array(HOST, values), call)
     if (
         last in ("prod", "shape", "ndim", "size", "broadcast_shapes")
         and call.positional
@@ -298,7 +286,7 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return Value(HOST, 0, 0, None, None, None, 1) if call.positional else UNKNOWN_VALUE
     if last in BOOLEAN:
         return HOST_MASK
-    return _array(HOST, values, 0, _size(last, call))
+    return _array(HOST, [] if settles(last, call, 1) else values, 0, _size(last, call))
 
 
 def _flat(values: list[Value]) -> list[Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import effects, lending, traced
+from jaxlint.flow import effects, growth, lending, traced
 from jaxlint.flow.caching import note_fill
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
@@ -17,9 +17,9 @@ from jaxlint.flow.values import (
     BOUNDARY,
     CONSTANT,
     DEVICE,
-    GROWN,
     HOST,
     INSTANCE,
+    LENGTHENED,
     PER_ITERATION,
     SMALL,
     TRACERS,
@@ -55,9 +55,9 @@ def assign(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None
 def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | None) -> None:
     name = target.id
     names = frame.names
-    if value.tags & GROWN and value.origin is not None and value.origin.extra == (name, "seed"):
-        word = "grown" if frame.loop else "seed"
-        value = value.but(origin=value.origin._replace(extra=(name, word)))
+    outlives = name in frame.globals or name in frame.nonlocals
+    if value.tags & LENGTHENED or value.kind == TREE or value.kind == INSTANCE:
+        value = growth.stored(frame, name, value, outlives)
     forget(frame, name)
     _forget_dotted(frame, name)
     if isinstance(source, (ast.Name, ast.Attribute)):
@@ -143,6 +143,9 @@ def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
     if value.kind == BOUNDARY:
         value.data.escapes = True
     dotted = dotted_name(target)
+    if value.tags & LENGTHENED and dotted is not None:
+        local = owner.kind == INSTANCE and owner.data.home is frame.evaluation
+        value = growth.stored(frame, dotted, value, not local)
     if dotted is not None and dotted.count(".") == 1:
         forget(frame, dotted)
         frame.names[dotted] = value
@@ -211,7 +214,8 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     elif owner.kind == HOST:
         lending.written(frame, target, target.value)
     if owner.kind == TREE:
-        _update_container(owner, index, value)
+        path = growth.path_of(target) if value.tags & LENGTHENED else None
+        _update_container(owner, index, growth.stored(frame, path, value, False) if path else value)
     if name is not None:
         key = container_key(frame, target.value)
         frame.log.append(Mutated(key, frame.module, target))

@@ -26,6 +26,7 @@ class Bindings:
 
     def __init__(self, scope: ast.AST) -> None:
         self._bound: dict[str, list[ast.expr]] = {}
+        self._members: dict[str, tuple[ast.expr, int]] = {}
         for node in own_nodes(scope):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -42,10 +43,16 @@ class Bindings:
             matched = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
             for position, item in enumerate(target.elts):
                 self._bind(item, value.elts[position] if matched else value)  # type: ignore[attr-defined]
+                if not matched and isinstance(item, ast.Name):
+                    self._members[item.id] = value, position
 
     def of(self, name: str) -> list[ast.expr]:
         """What the name was bound to, in source order; unpacking gives the member of a display, else the whole."""
         return self._bound.get(name, [])
+
+    def member(self, name: str) -> tuple[ast.expr, int] | None:
+        """What the name was last unpacked from, and its position there."""
+        return self._members.get(name)
 
 
 def scope_of(frame: Frame) -> ast.AST:

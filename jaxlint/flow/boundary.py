@@ -6,8 +6,10 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.finding import Place
+from jaxlint.flow import growth
 from jaxlint.flow.facts import Boundary, BoundaryUse, JitCall, Operand, Parameter
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.grown_arguments import note_growth
 from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.objects import BoundaryState, Closure, Function, Instance, PartialApi, Watch
@@ -293,6 +295,8 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
         watches = _watch_arguments(frame, state, call, names)
         if not frame.quiet:
             frame.log.append(PendingUse(frame, state, call, names, watches, receiver))
+            if frame.level == EAGER:
+                note_growth(frame, state, call.node, names)
             if state.donated:
                 from jaxlint.flow.donating import note_donation
 
@@ -303,7 +307,8 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     if closure is not None and not call.starred:
         arguments = _traced_arguments(frame, state, call, names, receiver)
         traced = _trace(frame, state, arguments, call.node)
-        result = traced if traced is not None else result
+        if traced is not None:
+            result = growth.renamed(traced, closure, lambda: growth.argument_paths(closure, call))
     if frame.level >= JIT:
         return result if result is not None else UNKNOWN_VALUE
     if frame.level == EAGER and result is not None and result.kind == INSTANCE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, impure, lending, patching, traced
+from jaxlint.flow import dtypes, effects, growth, impure, lending, patching, traced
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.eager_control import note_derivative
@@ -310,6 +310,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
         positional, keywords = _mapped(closure, positional, keywords)
     arguments = bind(closure, positional, keywords, frame)
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
+    result = growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
     if not closure.transforms:
         return result
     note_gradient(frame, closure, call.node)
@@ -335,7 +336,8 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
             arguments[function.params[0]] = closure.receiver
         if closure.bound or closure.bound_keywords:
             arguments = bind(closure, call.positional, call.keywords, frame)
-    return frame.run.call(frame, closure, arguments, EAGER, call.node)
+    result = frame.run.call(frame, closure, arguments, EAGER, call.node)
+    return growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
 
 
 def _informative(value: Value) -> bool:

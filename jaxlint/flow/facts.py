@@ -335,10 +335,13 @@ class EqualStatic(Fact):
 
 @record
 class Growth(Fact):
-    """A concatenate/append/stack rebinds one of its own elements each iteration; `use`: the boundary call."""
+    """A concatenation that makes what it is stored in longer each time. `name` is where that is; `use` is the
+    call of a boundary that is handed it, and `loop` and the proof are those of that call."""
 
     name: str
     use: Place
+    boundary: Boundary
+    loop: Place | None = None
 
 
 # ---------------------------------------------------------------- inside a trace

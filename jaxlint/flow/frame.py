@@ -146,6 +146,7 @@ class Frame:
         "filling",
         "function",
         "globals",
+        "grows",
         "guard",
         "in_default",
         "lends",
@@ -209,6 +210,7 @@ class Frame:
         self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`
         self.dotted = False  # some name of the environment has a dot
+        self.grows = False  # a value that a loop here makes longer was stored, see flow.growth
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.defining: ClassInfo | None = None  # the class whose body is being executed

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
+from jaxlint.flow.growth import after_loop
 from jaxlint.flow.iteration import as_iterable, iterated
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.operand import dotted_name
@@ -18,7 +19,9 @@ from jaxlint.flow.values import (
     BOUNDED,
     CARRIED,
     CONSTANT,
+    DEVICE,
     GROWN,
+    HOST,
     INSTANCE,
     MOVED,
     PER_CALL,
@@ -81,6 +84,8 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     if not endless:
         after = join_environments(after, base) or after
     frame.names = after
+    if frame.grows:
+        after_loop(frame, node)
     _settle(frame, names)
     if endless and loop.broken is None:
         return True
@@ -242,11 +247,14 @@ def _stores(node: ast.stmt, names: list[str]) -> None:
             _stores(child, names)
 
 
+_SETTLING = frozenset((SCALAR, SHAPE, UNKNOWN, HOST, DEVICE))
+
+
 def _settle(frame: Frame, names: list[str]) -> None:
     """After the loop its variables have one value each: nothing varies by this loop any more."""
     if frame.loop:
         return
     for name in names:
         value = frame.names.get(name)
-        if value is not None and value.varies >= PER_ITERATION and value.kind in (SCALAR, SHAPE, UNKNOWN):
+        if value is not None and value.varies >= PER_ITERATION and value.kind in _SETTLING:
             frame.names[name] = value.but(varies=PER_CALL)

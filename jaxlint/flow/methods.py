@@ -9,6 +9,7 @@ from jaxlint.flow.clearing import note_clearing
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.keeping import note_append
+from jaxlint.flow.shapes import settles
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.values import (
     ARRAYS,
@@ -121,7 +122,7 @@ def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
         )
     if name in REDUCTIONS and not call.positional and "axis" not in call.keywords:
         return Value(kind, 0, 0, None, None, None, 1)
-    if name in _MASKS:
+    if name in _MASKS or settles(name, call, 0):
         return Value(kind)
     if name in ARRAY_METHODS or name in INDEXER_METHODS:
         return like(receiver)

@@ -23,6 +23,7 @@ from jaxlint.flow.values import (
     FUNCTION,
     INSTANCE,
     LAZY,
+    LENGTHENED,
     NONE,
     PARAMETER,
     PER_CALL,
@@ -185,6 +186,8 @@ class Run:
             value = arguments.get(name)
             if value is None or (eager and value.kind == UNKNOWN and not value.tags):
                 value = self._parameter(function, name, value or missing) if eager else value or missing
+            if value.tags & LENGTHENED:
+                value = value.but(tags=value.tags & ~LENGTHENED)
             names[name] = _as_passed(value) if eager else self._as_annotated(function, name, value)
         if function.args.vararg is not None:
             names[function.args.vararg.arg] = arguments.get("*", UNKNOWN_VALUE)

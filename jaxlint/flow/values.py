@@ -81,6 +81,7 @@ CARRIED = 1 << 16
 MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
 LOW = 1 << 19  # floats of 16 bits or fewer
+LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
 
 CONSTANT_VARIES = int(Varies.CONSTANT)
 PER_CALL = int(Varies.PER_CALL)
@@ -91,7 +92,7 @@ CONCRETE = frozenset((HOST, DEVICE))
 TRACERS = frozenset((TRACED, PARAMETER))
 NUMBERS = frozenset((CONSTANT, SCALAR))
 
-_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK  # survive a join if either side has them
+_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED  # survive a join if either side has them
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW  # only if both have them
 
 
@@ -177,7 +178,7 @@ class Value:
             )
         elif kind >= FUNCTION and kind != DTYPE:
             extra = self.data if kind == API else self.data.api if kind == FOREIGN else id(self.data)
-        return (kind, self.varies, self.tags, extra)
+        return (kind, self.varies, self.tags & ~LENGTHENED, extra)
 
 
 UNKNOWN_VALUE = Value(UNKNOWN)
@@ -199,7 +200,7 @@ TEXT_VALUE = Value(UNKNOWN, tags=TEXT)
 DTYPE_VALUE = Value(DTYPE)
 ANY_TREE = Value(TREE)
 
-SHAPED = DATA_SHAPE | RAGGED  # the shape is not the same each time
+SHAPED = DATA_SHAPE | RAGGED | GROWN  # the shape is not the same each time
 
 _SMALL_ELEMENTS = 1 << 18  # 1 MiB of float32
 

@@ -54,6 +54,12 @@ REDUCTIONS = _words(
     "logsumexp average quantile percentile"
 )
 
+# Functions whose result has a shape of its own, whatever the length of their argument.
+OWN_SHAPE = _words(
+    "cov corrcoef histogram histogram2d histogramdd histogram_bin_edges polyfit interp vdot trace norm det "
+    "slogdet count_nonzero searchsorted einsum tensordot inner dot matmul lstsq bincount"
+)
+
 ARRAY_METHODS = _words(
     "sum mean max min std var prod any all argmax argmin astype reshape ravel flatten transpose squeeze "
     "dot cumsum cumprod round clip swapaxes repeat conj conjugate copy argsort sort trace diagonal take "
