@@ -121,7 +121,7 @@ class Analysis:
         found += self._caches_elsewhere(run, module)
         found += absorbed_mutations(run, module, evaluations, self.program.table)
         found += cached_tracers(run, evaluations)
-        found += equal_statics(collector.facts)
+        found += equal_statics(collector.facts, run)
         found += self._instantiations(module)
         found = self._with_role(module, role, found, collector)
         return sorted(unique(found), key=lambda fact: (fact.place, type(fact).__name__))

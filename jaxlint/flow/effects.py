@@ -7,7 +7,7 @@ import ast
 from jaxlint.flow.facts import CachedTracer, SideEffect
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.operand import dotted_name, operand
-from jaxlint.flow.outer import instance_outlives, where_kept
+from jaxlint.flow.outer import instance_outlives, is_taken_back, where_kept
 from jaxlint.flow.traced import contains_tracer
 from jaxlint.flow.values import (
     CLASS,
@@ -35,6 +35,8 @@ _WRITABLE = frozenset({"value", "at"})
 def _record(
     frame: Frame, node: ast.AST, how: str, target: str, kept: str, at: ast.AST, value: Value, api: str = ""
 ) -> None:
+    if how in ("append", "item", "attribute", "rebind") and is_taken_back(frame, target):
+        return
     frame.record(
         SideEffect(
             frame.place(node),

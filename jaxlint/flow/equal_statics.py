@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.facts import BoundaryUse, EqualStatic, Fact, Kind, Operand, Parameter
+from jaxlint.flow.parameters import member_uses
+from jaxlint.flow.run import Run
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -22,7 +25,7 @@ class Use(NamedTuple):
     beside: dict[tuple[str, str], object]
 
 
-def equal_statics(facts: Iterable[Fact]) -> list[Fact]:
+def equal_statics(facts: Iterable[Fact], run: Run) -> list[Fact]:
     """Calls, in the order of the program, that an earlier one answers for with another type of number."""
     uses: dict[tuple[Place, str, str], list[Use]] = {}
     found: list[Fact] = []
@@ -39,7 +42,7 @@ def equal_statics(facts: Iterable[Fact]) -> list[Fact]:
                 use = Use(call, argument, leaf, value, beside)
                 first = next((u for u in earlier if _answers(u, use)), None)
                 if first is not None and type(first.value) is not type(use.value):
-                    found.append(_fact(first, use))
+                    found.append(_fact(first, use, run))
                 earlier.append(use)
     return found
 
@@ -106,7 +109,13 @@ def _answers(earlier: Use, later: Use) -> bool:
     )
 
 
-def _fact(earlier: Use, later: Use) -> EqualStatic:
+def _member_uses(path: str, run: Run) -> set[str]:
+    """What traced code does with the member at the end of a path: ".order", "['order']"."""
+    member = re.search(r"""(?:\.|\[')(\w+)(?:'\])?$""", path)
+    return member_uses(run.traced, member[1]) if member is not None else {"call"}
+
+
+def _fact(earlier: Use, later: Use, run: Run) -> EqualStatic:
     name = later.argument.parameter
     parameter = next((p for p in later.call.boundary.parameters if p.name == name), Parameter(name or ""))
     return EqualStatic(
@@ -116,6 +125,7 @@ def _fact(earlier: Use, later: Use) -> EqualStatic:
         boundary=later.call.boundary,
         parameter=parameter,
         path=later.leaf.path,
+        uses=frozenset(_member_uses(later.leaf.path, run) if later.leaf.path else parameter.uses),
         value=later.value,
         answered_by=earlier.value,
         earlier=earlier.leaf.place,

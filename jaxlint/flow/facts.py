@@ -321,12 +321,14 @@ class EqualStatic(Fact):
     """A boundary gets a static number (place) that equals an earlier one but is of another type: the cache
     compares with `==`, and the trace of the earlier one answers.
 
-    `path` leads from the argument to the number, `call` is the later call.
+    `path` leads from the argument to the number, `call` is the later call. `uses` are what traced code does
+    with the number, in the words of `Parameter.uses`.
     """
 
     boundary: Boundary
     parameter: Parameter
     path: str
+    uses: frozenset[str]
     value: object
     answered_by: object
     earlier: Place

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Evaluation
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
 
@@ -81,3 +82,20 @@ def instance_outlives(frame: Frame, value: Value) -> bool:
     if thing.copied or cls.is_pytree_module or cls.family == "haiku" or cls.unresolved:
         return False
     return thing.home is None or outside(frame, thing.home)
+
+
+def is_taken_back(frame: Frame, target: str) -> bool:
+    """What is stored under a dotted name for a while only: a stack that the module pops, a value that the
+    function saves first and restores."""
+    if not target:
+        return False
+    calls = (n for n in ast.walk(frame.module.tree) if isinstance(n, ast.Call))
+    if any(dotted_name(call.func) == f"{target}.pop" for call in calls):
+        return True
+    function = frame.function
+    assigns = (
+        [n for n in ast.walk(function.node) if isinstance(n, ast.Assign)] if function is not None else []
+    )
+    saved = {dotted_name(t) for a in assigns if dotted_name(a.value) == target for t in a.targets} - {None}
+    restoring = (a for a in assigns if dotted_name(a.value) in saved)
+    return any(dotted_name(t) == target for a in restoring for t in a.targets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from jaxlint.flow.objects import Function
 
@@ -64,16 +65,28 @@ def updated(node: ast.expr | None) -> ast.expr | None:
     return node
 
 
+def member_uses(functions: Iterable[Function], member: str) -> set[str]:
+    """The same words for a field or a string key, whatever it is a member of."""
+    collector = _MemberUses({member})
+    for function in functions:
+        collector.visit(function.node)
+    return collector.found.get(member, set())
+
+
 class _Uses(ast.NodeVisitor):
     def __init__(self, names: set[str]) -> None:
         self.names = names
         self.found: dict[str, set[str]] = {}
 
+    def name_of(self, node: ast.AST | None) -> str | None:
+        """The parameter that a node is."""
+        return node.id if isinstance(node, ast.Name) and node.id in self.names else None
+
     def note(self, node: ast.AST | None, word: str) -> None:
         """Every parameter that is `node`, or an arithmetic part of it, is used so."""
-        if isinstance(node, ast.Name):
-            if node.id in self.names:
-                self.found.setdefault(node.id, set()).add(word)
+        name = self.name_of(node)
+        if name is not None:
+            self.found.setdefault(name, set()).add(word)
         elif isinstance(node, ast.BinOp) and word not in _OF_THE_WHOLE:
             self.note(node.left, word)
             self.note(node.right, word)
@@ -89,8 +102,9 @@ class _Uses(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
+        truths = any(isinstance(c, ast.Constant) and isinstance(c.value, bool) for c in node.comparators)
         for side in (node.left, *node.comparators):
-            self.note(side, "comparison")
+            self.note(side, "identity" if truths else "comparison")  # `n is True`, `n == False`
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If | ast.While | ast.IfExp | ast.Assert) -> None:
@@ -146,3 +160,14 @@ class _Uses(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.note(node.value, "attribute")
         self.generic_visit(node)
+
+
+class _MemberUses(_Uses):
+    """Of `.name` and `["name"]`."""
+
+    def name_of(self, node: ast.AST | None) -> str | None:
+        if isinstance(node, ast.Attribute):
+            return node.attr if node.attr in self.names else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return node.slice.value if node.slice.value in self.names else None
+        return None

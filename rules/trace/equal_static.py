@@ -31,19 +31,19 @@ class EqualStaticRule(Rule):
             f"{_subject(fact)} runs the trace made for `{fact.answered_by!r}` also for `{fact.value!r}`: the two "
             f"are equal, so the cache takes one for the other. Cast it in one place{_or_array(fact)}.",
             severity=Severity.INFO if alike else None,
-            confidence=Confidence.MEDIUM if alike or fact.path else Confidence.HIGH,
+            confidence=Confidence.MEDIUM if alike else Confidence.HIGH,
             related=[
                 Related(fact.earlier, f"`{fact.answered_by!r}` is passed here first"),
                 Related(fact.boundary.definition or fact.boundary.place, "compiled once for both"),
                 *([Related(fact.call, "this call gets its answer")] if fact.call != fact.place else []),
             ],
-            fix=_as_array(fact, node, ctx) if alike and node is not None else None,
+            fix=_as_array(fact, node, ctx) if alike and not fact.path and node is not None else None,
         )
 
 
 def _is_alike(fact: EqualStatic) -> bool:
-    uses = fact.parameter.uses
-    return not fact.path and bool(uses) and uses <= _ALIKE
+    """Nothing in view depends on the type. Of a member that no traced code reads, nothing can."""
+    return fact.uses <= _ALIKE and (bool(fact.uses) or bool(fact.path))
 
 
 def _subject(fact: EqualStatic) -> str:
