@@ -368,15 +368,22 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         result = call_value(frame, function, Call(call.node, leaves, {}, decorator=True))
     if result is None or not trees:
         return UNKNOWN_VALUE
-    return dtypes.mapped(frame, dotted, call, _mapped(trees, result))
+    return dtypes.mapped(frame, dotted, call, _mapped(trees[0], result))
 
 
-def _mapped(trees: list[Value], result: Value) -> Value:
+def _mapped(structure: Value, result: Value) -> Value:
+    """The tree with what the function gives for each leaf. A member that is not understood may be a tree."""
+    members = structure.data if structure.kind == TREE else None
+    if members and members.__class__ is list:
+        return Value(TREE, 0, 0, [_mapped(member, result) for member in members], None, structure.origin)
+    if members and members.__class__ is dict:
+        mapped = {key: _mapped(member, result) for key, member in members.items()}
+        return Value(TREE, 0, 0, mapped, None, structure.origin)
     if result.kind in (TRACED, PARAMETER):
         return TRACED_PARAMETER
     if result.kind not in (DEVICE, HOST):
         return UNKNOWN_VALUE
-    return Value(result.kind) if trees[0].kind in (DEVICE, HOST) else collection(result)
+    return Value(result.kind) if structure.kind in (DEVICE, HOST) else collection(result)
 
 
 def _leaf(frame: Frame, value: Value) -> Value:

@@ -57,6 +57,8 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     name = node.attr
     if kind == UNKNOWN:
         return _of_unknown(frame, value, node)
+    if kind == API and name == "__dict__":
+        return UNKNOWN_VALUE
     if kind == API:
         return (
             _CONSTANTS.get(name, UNKNOWN_VALUE)

@@ -184,7 +184,8 @@ def _judge_freshness(frame: Frame, state: BoundaryState, target: Value) -> None:
         state.fresh = target.origin.word if target.origin is not None else "bound method"
         state.fresh_in = "loop" if frame.loop else "call" if frame.function is not None else ""
         return
-    if target.kind == API and "()." in target.data:  # a method of a library's object, bound anew
+    # A method of a library's object is bound anew, but Optax's transformations are tuples of functions.
+    if target.kind == API and "()." in target.data and not target.data.startswith("optax."):
         state.fresh = "bound method"
         state.fresh_in = "loop" if frame.loop else "call" if frame.function is not None else ""
         return

@@ -13,6 +13,7 @@ from jaxlint.flow.objects import BoundaryState, Closure
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
+    BOUNDARY,
     CONSTANT,
     DEVICE_VALUE,
     FUNCTION,
@@ -34,6 +35,7 @@ from jaxlint.jax_api.transforms import CALLABLE_KEYWORDS, CONTROL_FLOW, EAGER, J
 def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if call.decorator:
         return UNKNOWN_VALUE
+    from jaxlint.flow.boundary import call_boundary
     from jaxlint.flow.configuration import device_use
 
     check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
@@ -41,6 +43,10 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     result: Value | None = None
     body: Closure | None = None
     for value in bodies:
+        if value.kind == BOUNDARY and frame.level >= JIT:
+            operands = call.positional[3:] if last == "cond" else []
+            call_boundary(frame, value, Call(call.node, operands, {}))
+            continue
         closure = _closure(frame, value, call)
         if closure is None:
             continue

@@ -11,6 +11,7 @@ from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 TRY = int(Guard.TRY)
 NONE_BRANCH = int(Guard.NONE_BRANCH)
 SHAPE_BRANCH = int(Guard.SHAPE_BRANCH)
+TRACER_BRANCH = int(Guard.TRACER_BRANCH)
 
 _TRACER_ERRORS = frozenset(
     [
@@ -59,6 +60,8 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
         of_self = bool(test.args) and isinstance(test.args[0], ast.Name) and test.args[0].id == "self"
         if name == "hasattr" and of_self:
             return 0  # asks what the object has got so far
+        if not outcome and asks_for_tracer(test):
+            return TRACER_BRANCH
         if name in _TYPE_TESTS or "tracer" in name.lower() or "concrete" in name.lower():
             return SHAPE_BRANCH
     return 0

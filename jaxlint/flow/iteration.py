@@ -12,6 +12,7 @@ from jaxlint.flow.values import (
     CONSTANT,
     HOST,
     INSTANCE,
+    MEMBER,
     PARAMETER,
     PER_ITERATION,
     RAGGED,
@@ -45,7 +46,8 @@ def element_of(value: Value) -> Value:
     if kind == PARAMETER:
         return TRACED_PARAMETER
     if kind in ARRAYS:
-        return Value(kind, 0, value.tags & BOOLEAN_MASK, None, None, value.origin, value.size)
+        tags = value.tags & BOOLEAN_MASK | (MEMBER if kind == HOST else 0)
+        return Value(kind, 0, tags, None, None, value.origin, value.size)
     if kind == TREE:
         if value.element is not None:
             return value.element

@@ -26,6 +26,7 @@ _MODELS = re.compile(
 )
 _INDEXER_WRITES = frozenset({"set", "add", "multiply", "divide", "min", "max", "power", "apply"})
 _WIDE = 64  # elements that a mapped function makes by itself
+_NOTABLE = 1 << 16  # elements of all variants together
 
 
 class Sources:
@@ -121,7 +122,7 @@ class PendingMap(PendingFact):
         if stack != "reduced" and not copies:
             return None
         variants, number = self._variants(sources, node)
-        makes = function is not None and makes_arrays(sources, function)
+        makes = function is not None and makes_arrays(sources, function, number)
         if variants == "parameter" and not (makes and finder.along and _takes_scalars(function)):
             return None
         runs_model = calls_model(function) if function is not None else _maps_model(node)
@@ -231,8 +232,9 @@ def variants_of(sources: Sources, node: ast.expr, depth: int) -> tuple[str, int 
     return "data", None
 
 
-def makes_arrays(sources: Sources, function: Function) -> bool:
-    """Whether the function makes arrays whose size its arguments do not give."""
+def makes_arrays(sources: Sources, function: Function, variants: int | None) -> bool:
+    """Whether the function makes arrays whose size its arguments do not give, and which the number of variants,
+    where both are known, makes large."""
     own = {*function.params, *function.keyword_only}
     for node in own_nodes(function.node):
         if not isinstance(node, ast.Call):
@@ -244,13 +246,15 @@ def makes_arrays(sources: Sources, function: Function) -> bool:
         sizes = [*sizes, *(k.value for k in node.keywords if k.arg in ("shape", "num"))]
         if last == "linspace":
             sizes = [*node.args[2:3], *(k.value for k in node.keywords if k.arg == "num")]
-        product = 1
+        product, exact = 1, variants is not None
         for size in sizes:
             if any(isinstance(n, ast.Name) and n.id in own for n in ast.walk(size)):
                 break
             for part in size.elts if isinstance(size, (ast.Tuple, ast.List)) else [size]:
-                product *= sources.number(part) or 1
-        if product >= _WIDE:
+                number = sources.number(part)
+                exact = exact and number is not None
+                product *= number or 1
+        if product >= _WIDE and not (exact and product * (variants or 1) < _NOTABLE):
             return True
     return False
 

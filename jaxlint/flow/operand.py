@@ -17,6 +17,7 @@ from jaxlint.flow.values import (
     FRESH,
     FUNCTION,
     INSTANCE,
+    MEMBER,
     PARTIAL,
     SCALAR,
     SHAPE,
@@ -189,7 +190,7 @@ def hashing(value: Value) -> str:
     """How a jit cache keys the value at a static position."""
     kind = value.kind
     if kind in CONCRETE:
-        return "unhashable"
+        return "" if value.tags & MEMBER else "unhashable"
     if kind == CONSTANT:
         return "value"
     if kind == SCALAR or kind == SHAPE:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.frame import Frame, evaluate, execute
+from jaxlint.flow.guards import TRACER_BRANCH
 from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, PartialApi, Read
 from jaxlint.flow.program import LoadedModule, Program, api
 from jaxlint.flow.values import (
@@ -145,6 +146,7 @@ class Run:
             function,
             level,
             None if scope is None else id(scope.names),
+            caller.guard & TRACER_BRANCH,
             tuple([(name, value.signature()) for name, value in arguments.items()]),
         )
         known = self.memo.get(key)
@@ -178,6 +180,7 @@ class Run:
             self, module, evaluation, function, evaluation.level, len(self.stack) + 1, closure.scope
         )
         frame.reads = evaluation.reads if evaluation.level else None
+        frame.guard = caller.guard & TRACER_BRANCH
         frame.traced_by = evaluation.traced_by = traced_by or caller.traced_by
         missing = PER_CALL_UNKNOWN if evaluation.level == EAGER else UNKNOWN_VALUE
         names = frame.names

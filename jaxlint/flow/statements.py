@@ -7,7 +7,7 @@ import ast
 from jaxlint.flow import effects, lending, patching, traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
-from jaxlint.flow.guards import SHAPE_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
+from jaxlint.flow.guards import TRACER_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
 from jaxlint.flow.keeping import note_extension
 from jaxlint.flow.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.operand import dotted_name
@@ -171,7 +171,7 @@ def if_(frame: Frame, node: ast.If) -> bool:
     else_ends = execute(frame, node.orelse)
     frame.guard = before
     if body_ends and asks_for_tracer(node.test):
-        frame.guard |= SHAPE_BRANCH  # who comes here holds no tracer
+        frame.guard |= TRACER_BRANCH  # who comes here holds no tracer
     if not skips_rest(frame, node):
         frame.branches = branches
     if not body_ends and not else_ends:

@@ -82,6 +82,7 @@ MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
 LOW = 1 << 19  # floats of 16 bits or fewer
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
+MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
 
 CONSTANT_VARIES = int(Varies.CONSTANT)
 PER_CALL = int(Varies.PER_CALL)
@@ -92,7 +93,8 @@ CONCRETE = frozenset((HOST, DEVICE))
 TRACERS = frozenset((TRACED, PARAMETER))
 NUMBERS = frozenset((CONSTANT, SCALAR))
 
-_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED  # survive a join if either side has them
+# Survive a join if either side has them.
+_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW  # only if both have them
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Finding, Related
-from jaxlint.flow.facts import Capture, CapturedConstants, ModuleRole
+from jaxlint.flow.facts import Capture, CapturedConstants, JitCall, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 from ..retrace import _wording as wording
@@ -35,7 +35,7 @@ class CapturedConstant(Rule):
             return  # what is known where it runs counts
         captures = [capture for capture in fact.captures if _weighs(capture)]
         heavy = [capture for capture in captures if _is_heavy(capture)]
-        if not heavy and ctx.role is ModuleRole.TEST:
+        if ctx.role is ModuleRole.TEST and (not heavy or _is_only_lowered(fact, ctx)):
             return
         if (
             ctx.role is ModuleRole.LIBRARY
@@ -74,6 +74,12 @@ def _size(capture: Capture) -> str:
     if capture.what == "model":
         return " with all its arrays"
     return f" ({capture.elements:,} elements)" if capture.elements is not None else ""
+
+
+def _is_only_lowered(fact: CapturedConstants, ctx: Context) -> bool:
+    """`jit(f).lower(x)` to look at the program, which never runs."""
+    calls = (call for call in ctx.facts(JitCall) if call.boundary.place == fact.boundary.place)
+    return any(call.only_lowered for call in calls)
 
 
 def _is_seen_running(fact: CapturedConstants, ctx: Context) -> bool:
