@@ -14,7 +14,6 @@ BOUNDARIES: dict[str, str] = {
     "jax.experimental.pjit.pjit": "jax",
     "jax.pmap": "pmap",
     "equinox.filter_jit": "filter",
-    "equinox.internal.filter_jit": "filter",
     "equinox.filter_pmap": "filter",
     "flax.nnx.jit": "nnx",
     "flax.nnx.pmap": "nnx",

@@ -63,7 +63,7 @@ NOT_FLOAT = _words(
 _LINEAR_ALGEBRA = {
     "jax.numpy.linalg.": "solve inv lstsq cholesky svd svdvals eigh eigvalsh eig eigvals qr slogdet pinv cond "
     "matrix_rank tensorsolve tensorinv",
-    "jax.scipy.linalg.": "solve inv cholesky cho_factor cho_solve svd eigh lu lu_factor lu_solve qr lstsq "
+    "jax.scipy.linalg.": "solve inv cholesky cho_factor cho_solve svd eigh lu lu_factor lu_solve qr "
     "solve_triangular sqrtm schur expm solve_sylvester",
     "jax.scipy.sparse.linalg.": "cg gmres bicgstab",
     "jax.lax.linalg.": "cholesky eigh lu qr svd triangular_solve eig",

@@ -51,8 +51,6 @@ CACHE_CALLS: frozenset[str] = frozenset(
     {
         "jax.experimental.compilation_cache.compilation_cache.set_cache_dir",
         "jax.experimental.compilation_cache.compilation_cache.initialize_cache",
-        "jax.experimental.compilation_cache.set_cache_dir",
-        "jax.experimental.compilation_cache.initialize_cache",
     }
 )
 CONFIG_CALLS: frozenset[str] = frozenset({"jax.config.update", "jax.config.config.update"})

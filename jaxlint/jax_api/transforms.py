@@ -48,8 +48,8 @@ CONTROL_FLOW: dict[str, tuple[int, ...]] = {
     "jax.lax.cond": (1, 2),
     "jax.lax.switch": (1,),
     "jax.lax.associative_scan": (0,),
-    "jax.lax.custom_root": (1, 2, 3),
-    "jax.lax.custom_linear_solve": (0, 2),
+    "jax.lax.custom_root": (0, 2, 3),
+    "jax.lax.custom_linear_solve": (0, 2, 3),
     "flax.nnx.scan": (0,),
     "flax.nnx.while_loop": (0, 1),
     "flax.nnx.fori_loop": (2,),
@@ -119,6 +119,7 @@ CALLABLE_KEYWORDS: frozenset[str] = frozenset(
     {
         *("f", "fn", "fun", "func", "body", "body_fun", "body_fn", "cond_fun"),
         *("true_fun", "false_fun", "branches", "computation", "A"),
+        *("solve", "tangent_solve", "matvec", "transpose_solve"),
     }
 )
 
