@@ -16,6 +16,7 @@ from jaxlint.flow import (
     expressions,
     loops,
     operators,
+    processes,
     statements,
     transforms,
 )
@@ -50,6 +51,7 @@ _REGISTERED = (
     expressions,
     loops,
     operators,
+    processes,
     statements,
     transforms,
     _control,

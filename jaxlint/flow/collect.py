@@ -19,6 +19,7 @@ from jaxlint.flow.facts import (
     FreshControlBody,
     JitCall,
     Operand,
+    ProcessStart,
     Proof,
     Step,
     Tag,
@@ -38,7 +39,7 @@ _CHAIN = 6
 class Root:
     """Where a walk starts: the module's top level or one of its functions, with what is known of its callers."""
 
-    __slots__ = ("at_import", "by_test", "device", "eager", "evaluation", "repeated", "traced")
+    __slots__ = ("at_import", "by_test", "device", "device_chain", "eager", "evaluation", "repeated", "traced")
 
     def __init__(
         self, evaluation: Evaluation, eager: bool, repeated: Place | None, at_import: bool, traced: bool
@@ -49,7 +50,14 @@ class Root:
         self.at_import = at_import
         self.traced = traced
         self.device: Place | None = None  # the first device work of the walk so far
+        self.device_chain: tuple[Step, ...] = ()  # the calls that led to it
         self.by_test = False  # only tests are seen to lead to it
+
+
+    def used_device(self, place: Place, chain: tuple[Step, ...]) -> None:
+        """Remember the first device work."""
+        if self.device is None:
+            self.device, self.device_chain = place, chain
 
 
 class Collector:
@@ -85,10 +93,11 @@ class Collector:
             if isinstance(item, Called):
                 self._enter(item, root, chain, repeated, seen)
             elif isinstance(item, DeviceUse):
-                root.device = root.device or item.place
+                root.used_device(item.place, chain)
                 if evaluation.function is None:
                     self.device_uses.append(item)
             elif isinstance(item, (Fact, *Pending)):
+                self._used(item, root, chain)
                 fact = self._fact(item)
                 if fact is not None:
                     self._emit(fact, root, chain, repeated)
@@ -137,7 +146,15 @@ class Collector:
         if isinstance(fact, ConfigChange):
             at_import = fact.at_import or (root.at_import and bool(chain))
             fact = replace(fact, at_import=at_import, after_device_use=root.device)
+        elif isinstance(fact, ProcessStart) and root.device is not None:
+            order = _parting(root, chain, fact.start)
+            fact = replace(fact, after_device_use=root.device, order=order)
         self.facts.append(replace(fact, proof=proof))
+
+    def _used(self, item: Any, root: Root, chain: tuple[Step, ...]) -> None:
+        """A jitted function that runs uses the device, too."""
+        if isinstance(item, PendingUse) and item.proof.level == "eager":
+            root.used_device(item.place, chain)
 
     def _tests_another(self, fact: Fact) -> bool:
         top = self.run.top
@@ -149,6 +166,18 @@ class Collector:
         moved.api, moved.where = use.api, "call"
         moved.proof = Proof("eager", chain=chain)
         self.device_uses.append(moved)
+
+
+def _parting(root: Root, chain: tuple[Step, ...], place: Place) -> tuple[Place, ...]:
+    """The two lines of one function that lead to the first device work and to a later place."""
+    assert root.device is not None
+    shared = 0
+    for one, other in zip(root.device_chain, chain, strict=False):
+        if one.place != other.place:
+            break
+        shared += 1
+    before = root.device_chain[shared].place if shared < len(root.device_chain) else root.device
+    return before, chain[shared].place if shared < len(chain) else place
 
 
 _SHAPED = Tag.DATA_SHAPE | Tag.RAGGED

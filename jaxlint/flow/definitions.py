@@ -23,12 +23,14 @@ from jaxlint.flow.values import (
     Value,
 )
 from jaxlint.jax_api.categories import category
+from jaxlint.jax_api.processes import PROCESS_CLASSES
 
 if TYPE_CHECKING:
     from jaxlint.flow.run import Run
 
 # Base classes of known libraries → family of the class.
 _FAMILIES = {
+    **dict.fromkeys(PROCESS_CLASSES, "process"),
     "equinox.Module": "equinox",
     "equinox.nn.StatefulLayer": "equinox",
     "flax.nnx.Module": "nnx",
@@ -239,11 +241,18 @@ def _class_statement(frame: Frame, cls: ClassInfo, node: ast.stmt) -> None:
             if node.target.id not in cls.fields:
                 cls.fields.append(node.target.id)
             cls.annotations[node.target.id] = text
+            if _is_converted(node.value):
+                cls.converted.add(node.target.id)
             if _is_static_field(node.value):
                 cls.static_fields.add(node.target.id)
     handler = STATEMENTS.get(node.__class__)
     if handler is not None:
         handler(frame, node)
+
+
+def _is_converted(node: ast.expr | None) -> bool:
+    """`field(converter=float)`: what is passed is not what is stored."""
+    return isinstance(node, ast.Call) and any(keyword.arg == "converter" for keyword in node.keywords)
 
 
 def _is_static_field(node: ast.expr | None) -> bool:

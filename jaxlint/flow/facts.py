@@ -68,6 +68,7 @@ class Guard(IntFlag):
     TRY = 1  # inside a try whose handler takes tracer errors
     NONE_BRANCH = 2  # in the branch where a parameter is None
     SHAPE_BRANCH = 4  # behind a test of a shape, a type or Tracer
+    TRACER_BRANCH = 8  # on the side of such a test, here or in a caller, where there are no tracers
 
 
 @record
@@ -814,6 +815,23 @@ class ImportTimeDeviceWork(Fact):
     role: ModuleRole
     others: tuple[Place, ...] = ()
     where: str = "module level"  # "module level", "class body", "default argument", "call"
+
+
+@record
+class ProcessStart(Fact):
+    """A process is forked (place: the line that chooses fork, else the one that makes the pool or process).
+
+    `method`: "fork" where somebody chose it, "default" where it is what the platform does. `worker` is the
+    first device work of what the process is given to run, if any. `after_device_use` is the first device work
+    before it; `order` are the lines of one function that lead to that and to this.
+    """
+
+    api: str
+    method: str
+    start: Place
+    worker: Place | None = None
+    after_device_use: Place | None = None
+    order: tuple[Place, ...] = ()
 
 
 # ---------------------------------------------------------------- dependency files

@@ -89,6 +89,8 @@ def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
     for name, value in call.keywords.items():
         if name in names:
             thing.fields[name] = value
+    for name in thing.fields.keys() & thing.cls.converted:
+        thing.fields[name] = UNKNOWN_VALUE
     for name in names:
         if name not in thing.fields:
             default = thing.cls.attribute(name)
@@ -126,6 +128,10 @@ def library_method(frame: Frame, receiver: Value, name: str, call: Call) -> Valu
         return replaced(frame, receiver, call)
     if cls.family == "linen" and name in _LINEN_METHODS and receiver.kind == INSTANCE:
         return _linen_call(frame, receiver, name, call)
+    if cls.family == "process" and name == "start" and receiver.kind == INSTANCE:
+        from jaxlint.flow.processes import started
+
+        return started(frame, receiver, call)
     return UNKNOWN_VALUE
 
 

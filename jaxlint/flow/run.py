@@ -102,6 +102,7 @@ class Run:
         self.boundaries: list[BoundaryState] = []
         # Calls of functions with a cache: the place and the arguments of each.
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
+        self.start_method: tuple[str, Place] | None = None  # what `set_start_method` was told, and where
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.
         self.differentiated: set[Evaluation] = set()
@@ -145,8 +146,8 @@ class Run:
         key = (
             function,
             level,
-            None if scope is None else id(scope.names),
             caller.guard & TRACER_BRANCH,
+            None if scope is None else id(scope.names),
             tuple([(name, value.signature()) for name, value in arguments.items()]),
         )
         known = self.memo.get(key)
@@ -179,8 +180,8 @@ class Run:
         frame = Frame(
             self, module, evaluation, function, evaluation.level, len(self.stack) + 1, closure.scope
         )
-        frame.reads = evaluation.reads if evaluation.level else None
         frame.guard = caller.guard & TRACER_BRANCH
+        frame.reads = evaluation.reads if evaluation.level else None
         frame.traced_by = evaluation.traced_by = traced_by or caller.traced_by
         missing = PER_CALL_UNKNOWN if evaluation.level == EAGER else UNKNOWN_VALUE
         names = frame.names

@@ -17,6 +17,7 @@ from jaxlint.flow.values import (
     BOUNDARY,
     BOUNDED,
     CONSTANT,
+    FOREIGN,
     HOST,
     NONE,
     PER_CALL,
@@ -31,6 +32,7 @@ from jaxlint.flow.values import (
 )
 from jaxlint.flow.watching import forget
 from jaxlint.index.build import absolute
+from jaxlint.jax_api.processes import EXECUTOR
 
 
 @statement(ast.Expr)
@@ -251,6 +253,13 @@ _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "ensure_c
 _UNJITTING = frozenset({"disable_jit", "fake_jit", "fake_pmap_and_jit"})
 
 
+def _entered(value: Value) -> Value:
+    """What `with` binds: an executor enters as itself."""
+    if value.kind == FOREIGN and value.data.api == EXECUTOR:
+        return value
+    return value.element if value.kind == CONSTANT and value.element else UNKNOWN_VALUE
+
+
 @statement(ast.With, ast.AsyncWith)
 def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
     unjitted = 0
@@ -261,7 +270,7 @@ def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
             assign(
                 frame,
                 item.optional_vars,
-                value.element if value.kind == CONSTANT and value.element else UNKNOWN_VALUE,
+                _entered(value),
             )
         context = item.context_expr
         if isinstance(context, ast.Call):

@@ -63,6 +63,11 @@ class ModuleTable:
         """Whether the project speaks of 64-bit mode anywhere: then it may well be on."""
         return any(entry.record.names_x64 for entry in self.entries.values()) or self.x64_elsewhere()
 
+    @cached_property
+    def sets_start_method(self) -> bool:
+        """Whether a module of the project says how processes are started."""
+        return any("set_start_method" in entry.record.calls for entry in self.entries.values())
+
     def find(self, dotted: str, near: ModuleEntry) -> ModuleEntry | None:
         """The module a dotted name means when `near` imports it."""
         candidates = self._by_name.get(dotted)

@@ -8,6 +8,7 @@ from jaxlint.jax_api.arrays import DTYPES, STATIC_JNP, TYPES
 from jaxlint.jax_api.boundaries import BOUNDARIES, HAIKU_TRANSFORMS, TRACE_GUARDS, TRANSPARENT
 from jaxlint.jax_api.loading import LOADERS
 from jaxlint.jax_api.precision import SECOND_ORDER
+from jaxlint.jax_api.processes import PROCESSES
 from jaxlint.jax_api.runtime import BACKEND_FREE, BACKEND_STARTERS, CACHE_CALLS, CONFIG_CALLS
 from jaxlint.jax_api.transforms import CONTROL_FLOW, TRACERS, TRANSFORMS
 
@@ -23,6 +24,7 @@ _EXACT: dict[str, str] = {
     **dict.fromkeys(CACHE_CALLS, "cache_call"),
     **dict.fromkeys(BACKEND_FREE, "other"),
     **dict.fromkeys(BACKEND_STARTERS, "devices"),
+    **dict.fromkeys(PROCESSES, "process"),
     **dict.fromkeys((name for name in SECOND_ORDER if not name.startswith("optax.")), "constructor"),
     "functools.partial": "partial",
     "jax.tree_util.register_pytree_node": "register_pytree",

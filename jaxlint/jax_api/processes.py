@@ -1,0 +1,38 @@
+"""Calls that start processes, and by which method: fork copies a process with its threads' locks held.
+
+On Linux the standard library forks unless told otherwise, up to Python 3.13; from 3.14 on its default is a
+fork server. `subprocess` replaces the copy at once and is harmless.
+"""
+
+from __future__ import annotations
+
+METHODS = ("fork", "spawn", "forkserver", "default")
+FORK_IS_DEFAULT_BEFORE = (3, 14)
+
+_MODULES = ("multiprocessing", "multiprocess", "torch.multiprocessing")
+# What a call does: "process" starts one, "pool" several at once, "executor" several when work comes.
+PROCESSES: dict[str, str] = {
+    "os.fork": "fork",
+    "os.forkpty": "fork",
+    "pty.fork": "fork",
+    "concurrent.futures.ProcessPoolExecutor": "executor",
+    "concurrent.futures.process.ProcessPoolExecutor": "executor",
+    "multiprocessing.pool.Pool": "pool",
+    "pathos.multiprocessing.ProcessingPool": "pool",
+    "pathos.multiprocessing.ProcessPool": "pool",
+    "pathos.pools.ProcessPool": "pool",
+    "torch.utils.data.DataLoader": "loader",
+    "torch.utils.data.dataloader.DataLoader": "loader",
+    **{f"{module}.Process": "process" for module in _MODULES},
+    **{f"{module}.Pool": "pool" for module in _MODULES},
+    **{f"{module}.get_context": "context" for module in _MODULES},
+    **{f"{module}.set_start_method": "start_method" for module in _MODULES},
+}
+# A context is a value of its own: its maker's name says the method.
+CONTEXT = "multiprocessing.context."
+PROCESSES |= {f"{CONTEXT}{method}().Process": "process" for method in METHODS}
+PROCESSES |= {f"{CONTEXT}{method}().Pool": "pool" for method in METHODS}
+EXECUTOR = "concurrent.futures.ProcessPoolExecutor"
+# The first of these makes an executor start its processes.
+PROCESSES |= {f"{EXECUTOR}().{method}": "submission" for method in ("submit", "map")}
+PROCESS_CLASSES = frozenset(name for name, kind in PROCESSES.items() if kind == "process")

@@ -1,0 +1,106 @@
+"""JAX506: a process is forked after jax has started its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Confidence, Finding, Place, Related, Severity
+from jaxlint.flow.facts import ProcessStart
+from jaxlint.jax_api.processes import FORK_IS_DEFAULT_BEFORE
+from jaxlint.rule import Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.context import Context
+
+# What tells that somebody has thought of the memory, or that no GPU is used.
+_SHARED = ("XLA_PYTHON_CLIENT_", "CUDA_VISIBLE_DEVICES", "JAX_PLATFORM", "jax_platform", "jax.distributed")
+
+
+class ForkAfterJax(Rule):
+    """`os.fork`, or a pool or process that forks, after device work; workers that each use the GPU."""
+
+    def suspect(self, fact: ProcessStart) -> bool:
+        return fact.after_device_use is not None or fact.worker is not None
+
+    def check(self, fact: ProcessStart, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+        if fact.method == "default" and ctx.requires_python >= FORK_IS_DEFAULT_BEFORE:
+            return
+        used = fact.after_device_use
+        if fact.api.endswith("DataLoader"):
+            yield self._loader(fact)
+        elif used is not None and _comes_first(fact, ctx):
+            yield self._forked(fact, used)
+        elif fact.worker is not None and not any(word in ctx.source for word in _SHARED):
+            yield self._each(fact, fact.worker)
+
+    def _forked(self, fact: ProcessStart, used: Place) -> Finding:
+        call = f"`{fact.api.rpartition('.')[2]}`"
+        if fact.api.endswith("fork"):
+            remedy = 'Start the process before jax is used, or with `multiprocessing.get_context("spawn")`.'
+        elif fact.api.endswith("ProcessPoolExecutor"):
+            remedy = 'Pass `mp_context=multiprocessing.get_context("spawn")`.'
+        else:
+            remedy = 'Make it from `multiprocessing.get_context("spawn")`.'
+        default = "" if fact.method == "fork" else ", the default on Linux before Python 3.14,"
+        return self.finding(
+            fact,
+            f"{call} forks{default} after jax was used: a lock that one of jax's threads holds stays locked "
+            f"in the child, which then hangs. {remedy}",
+            confidence=Confidence.HIGH if fact.proof.eager else Confidence.MEDIUM,
+            related=[
+                Related(used, "jax is used here, which starts its threads"),
+                *([Related(fact.start, "the process is started here")] if fact.start != fact.place else []),
+            ],
+        )
+
+    def _loader(self, fact: ProcessStart) -> Finding:
+        related = [Related(fact.worker, "a worker uses jax here")] if fact.worker is not None else []
+        return self.finding(
+            fact,
+            "`DataLoader` forks its workers, and they run jax: a lock that one of jax's threads holds stays "
+            'locked in them. Use numpy in the data set, or pass `multiprocessing_context="spawn"`.',
+            confidence=Confidence.HIGH if fact.after_device_use is not None else Confidence.MEDIUM,
+            related=related,
+        )
+
+    def _each(self, fact: ProcessStart, worker: Place) -> Finding:
+        return self.finding(
+            fact,
+            "Each of these processes runs jax and takes 75 % of the GPU's memory when it starts. Give each a GPU "
+            "(`CUDA_VISIBLE_DEVICES`) or a share (`XLA_PYTHON_CLIENT_MEM_FRACTION`), or keep them on the CPU.",
+            severity=Severity.INFO,
+            confidence=Confidence.MEDIUM,
+            related=[Related(worker, "a worker uses jax here")],
+        )
+
+
+def _comes_first(fact: ProcessStart, ctx: Context) -> bool:
+    """The lines say which runs first, unless they lie on two ways of which a run takes one."""
+    import libcst as cst
+
+    before, after = (ctx.node(place) for place in fact.order) if len(fact.order) == 2 else (None, None)
+    if before is None or after is None:
+        return True
+    around = set(ctx.parents(after))
+    inner: cst.CSTNode = before
+    for outer in ctx.parents(before):
+        branch = isinstance(outer, (cst.If, cst.Else)) and isinstance(inner, cst.IndentedBlock)
+        if branch and inner not in around and (outer in around or _leaves(inner)):
+            return False
+        if outer in around and not isinstance(outer, cst.If):
+            return True
+        inner = outer
+    return True
+
+
+def _leaves(block: cst.CSTNode) -> bool:
+    """A block that control leaves the function, or the round of the loop, from."""
+    import libcst as cst
+
+    last = block.body[-1] if isinstance(block, cst.IndentedBlock) and block.body else None
+    if not isinstance(last, cst.SimpleStatementLine):
+        return False
+    return any(isinstance(part, (cst.Return, cst.Raise, cst.Continue, cst.Break)) for part in last.body)
