@@ -35,7 +35,7 @@ class Locked(NamedTuple):
 def read(text: DependencyText) -> list[DependencySet]:
     """The environment that the file stands for; of uv.lock, where it matters, one for each extra and group."""
     packages = list(_packages(text))
-    if len([p for p in packages if p.requirement.name.startswith("nvidia-cudnn-")]) > 1:
+    if len([p for p in packages if p.requirement.name.startswith("nvidia-cudnn-cu")]) > 1:
         if text.path.endswith("uv.lock"):
             return [
                 found

@@ -15,7 +15,7 @@ from jaxlint.dependencies import marker
 from jaxlint.dependencies.requirement import Parsed, parse
 from jaxlint.dependencies.version import Clause, allows
 
-CUDNN = "nvidia-cudnn-"
+CUDNN = "nvidia-cudnn-cu"
 PLUGINS = ("jax-cuda12-plugin", "jax-cuda13-plugin")
 
 

@@ -146,6 +146,8 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
     origin = Origin(frame.module, call.node, "len")
     subject = call.argument_node(0)
     name = dotted_name(subject) if subject is not None else None
+    if name is not None and name.endswith("shape"):
+        return SHAPE_VALUE  # the number of axes: few values
     if name is not None and grows_in_loop(frame, name):
         return Value(SHAPE, PER_ITERATION, 0, None, None, origin)
     if first.kind in CONCRETE and first.tags & SHAPED:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import Any
 
+from jaxlint.finding import Place
 from jaxlint.flow.bindings import Bindings, bindings_of, look, own_nodes, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
@@ -34,7 +35,7 @@ _WRAPPERS = frozenset(
 class PendingAppend(PendingFact):
     """A value put into a container that outlives the round."""
 
-    __slots__ = ("container", "copies", "frame", "loop", "node", "proof", "value", "value_node")
+    __slots__ = ("around", "container", "copies", "frame", "loop", "node", "proof", "value", "value_node")
 
     def __init__(
         self, frame: Frame, node: ast.AST, container: str, value_node: ast.expr, value: Value, loop: Any
@@ -45,6 +46,7 @@ class PendingAppend(PendingFact):
         self.value_node = value_node
         self.value = value
         self.loop = loop
+        self.around = [outer.node for outer in frame.loops]
         self.copies = _copies_of_device_arrays(frame, value_node, 2)
         self.proof = frame.proof()
 
@@ -53,6 +55,8 @@ class PendingAppend(PendingFact):
         scope, bindings = scope_of(frame), bindings_of(frame)
         decoded = _has_decoder(frame) and _is_decoded(self.value_node, bindings, 3)
         output = output_of(frame, self.value_node, self.value)
+        if output is not None and self._deals_out(output.call):
+            output = None
         if self.value.kind == UNKNOWN and not self.copies and not decoded and output is None:
             return None
         return Append(
@@ -73,6 +77,15 @@ class PendingAppend(PendingFact):
             collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
             joined=_is_joined(self.container, scope),
         )
+
+    def _deals_out(self, made_by: Place | None) -> bool:
+        """`weights[f"layer_{i}"] = stacked[i]`: the entries of one array, made before the loop, get names. With
+        nothing but counted loops around, they are the parts of one thing."""
+        loop = self.loop
+        if made_by is None or loop is None or not isinstance(self.value_node, ast.Subscript):
+            return False
+        within = self.frame.place(loop).contains(made_by)
+        return not within and all(_is_counted(outer) for outer in self.around)
 
     def _rounds(self) -> int | None:
         """How many times the loop goes round, where that is in view."""
@@ -141,6 +154,15 @@ def _may_hold(value: Value) -> bool:
     if value.kind == TREE:
         return any(_may_hold(member) for member in parts(value))
     return value.kind == UNKNOWN
+
+
+def _is_counted(loop: ast.AST) -> bool:
+    """`for i in range(…)`."""
+    return (
+        isinstance(loop, ast.For)
+        and isinstance(loop.iter, ast.Call)
+        and _last_name(loop.iter.func) == "range"
+    )
 
 
 def _growing_loop(frame: Frame, name: str) -> ast.AST | None:

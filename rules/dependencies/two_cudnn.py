@@ -66,8 +66,8 @@ class TwoCudnn(Rule):
     def _other(self, fact: DependencySet, gpu: sets.Gpu, line: Requirement) -> Finding:
         return self.finding(
             fact,
-            f"`{sets.shown(gpu.requirement)}` brings `{CUDNN}cu{gpu.cuda}`, and this line `{line.name}`. Both are "
-            f"unpacked into `nvidia/cudnn`, and the last one stays. Ask for `{CUDNN}cu{gpu.cuda}`.",
+            f"`{sets.shown(gpu.requirement)}` brings `{CUDNN}{gpu.cuda}`, and this line `{line.name}`. Both are "
+            f"unpacked into `nvidia/cudnn`, and the last one stays. Ask for `{CUDNN}{gpu.cuda}`.",
             place=line.place,
             related=[Related(gpu.requirement.place, "the jax that brings the other")],
         )
