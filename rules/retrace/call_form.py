@@ -24,6 +24,10 @@ class CallForm(Rule):
     """A parameter is passed by position here and by keyword there, or its default is spelled out once."""
 
     def suspect(self, fact: BoundaryUse) -> bool:
+        # Of two different forms one is not the plain one: the others need no look.
+        return _is_special(fact) and self._is_known(fact)
+
+    def _is_known(self, fact: BoundaryUse) -> bool:
         known = bool(fact.boundary.parameters) and all(a.parameter for a in fact.arguments)
         plain = not fact.starred and fact.proof.level == "eager"
         return known and plain and fact.boundary.flavour in (*_FORMAL, "filter")
@@ -41,10 +45,23 @@ class CallForm(Rule):
             if difference is not None:
                 yield self._finding(use, fact, difference, node, ctx)
                 return
+        yield from self._plain_after(fact, ctx)
+
+    def _plain_after(self, fact: BoundaryUse, ctx: Context) -> Iterator[Finding]:
+        """The first plain call after a special one: it is the later of the two, so it is the one to name."""
+        uses = [u for u in ctx.facts(BoundaryUse) if self._comparable(u, fact, ctx)]
+        first = min((u.place for u in uses if _form(u) == _form(fact)), default=fact.place)
+        plain = [u for u in uses if not _is_special(u) and u.place > fact.place]
+        if first != fact.place or any(not _is_special(u) and u.place < fact.place for u in uses):
+            return
+        for use in plain[:1]:
+            difference = _difference(fact, use)
+            if difference is not None:
+                yield self._finding(fact, use, difference, ctx.node(use.place), ctx)
 
     def _comparable(self, one: BoundaryUse, other: BoundaryUse, ctx: Context) -> bool:
         """Whether two calls are of one boundary, and pass its static parameters alike."""
-        if one.boundary.place != other.boundary.place or not self.suspect(one):
+        if one.boundary.place != other.boundary.place or not self._is_known(one):
             return False
         if _is_made_anew(one) and (one.symbol != other.symbol or _callee(one, ctx) != _callee(other, ctx)):
             return False  # two calls of what makes it make two
@@ -70,6 +87,11 @@ class CallForm(Rule):
             ],
             fix=_fix(use, fact, node, ctx),
         )
+
+
+def _is_special(use: BoundaryUse) -> bool:
+    """Something is passed by keyword, or left to its default."""
+    return any(a.keyword for a in use.arguments) or len(use.arguments) < len(use.boundary.parameters)
 
 
 def _is_made_anew(use: BoundaryUse) -> bool:
