@@ -28,12 +28,14 @@ def _of_file(
     project: Project,
     asked: Sequence[tuple[Rule, Pair]],
 ) -> list[Finding]:
-    from jaxlint.dependencies.read import environments
+    from jaxlint.dependencies.read import environments, may_name_jax
+    from jaxlint.dependencies.text import load
     from jaxlint.session import internal_error
 
     found: list[Finding] = []
     try:
-        environments_of_file = environments(file, given)
+        text = load(file, given)
+        environments_of_file = environments(text) if text is not None and may_name_jax(text) else []
     except Exception as error:
         return [internal_error(file.path, error)]
     for fact in environments_of_file:

@@ -12,6 +12,7 @@ from jaxlint.finding import Place
 from jaxlint.flow.facts import Requirement
 
 _HEAD = r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*"
+_SPECIFIER = r"\(?\s*((===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()]+\s*,?\s*)*\)?"
 _WHEEL = r"([\w.]+?)-(\d[^-]*?)(?:-\d+)?-[^-]+-[^-]+-[^-]+\.whl"
 
 
@@ -37,6 +38,8 @@ def parse(text: str) -> Parsed | None:
     rest = asked[head.end() :].strip()
     if rest.startswith("@"):
         return Parsed(normal(head[1]), extras, (), condition.strip(), rest[1:].strip())
+    if re.fullmatch(_SPECIFIER, rest) is None:
+        return None  # prose, or a tool's own notation
     return Parsed(normal(head[1]), extras, clauses(rest.strip("()")), condition.strip(), "")
 
 

@@ -67,17 +67,17 @@ class Project:
     @cached_property
     def jax_version(self) -> versions.Version:
         """The version of JAX that findings and fixes are made for."""
-        return self.settings.jax_version or versions.library("jax", self.root, self.pyproject)
+        return self.settings.jax_version or versions.library("jax", self.root)
 
     @cached_property
     def equinox_version(self) -> versions.Version:
         """The same for Equinox."""
-        return self.settings.equinox_version or versions.library("equinox", self.root, self.pyproject)
+        return self.settings.equinox_version or versions.library("equinox", self.root)
 
     @cached_property
     def flax_version(self) -> versions.Version:
         """The same for Flax."""
-        return self.settings.flax_version or versions.library("flax", self.root, self.pyproject)
+        return self.settings.flax_version or versions.library("flax", self.root)
 
     @cached_property
     def pyproject(self) -> dict[str, Any]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jaxlint.dependencies.version import Clause
+    from jaxlint.flow.facts import Requirement
 
 Version = tuple[int, ...]
 
@@ -14,36 +18,30 @@ NEWEST: Mapping[str, Version] = {"jax": (0, 10, 2), "equinox": (0, 13, 8), "flax
 OLDEST_PYTHON = (3, 10)
 
 _LOCK_FILES = ("uv.lock", "poetry.lock", "pylock.toml")
-_REQUIREMENTS = re.compile(r"requirements.*\.txt")
-_CLAUSE = re.compile(r"(===|==|~=|>=|>|\^|~)\s*v?(\d+(?:\.\d+)*)")
-_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?\s*([^;#)]*)")
+_REQUIREMENTS = r"requirements.*\.txt"
 
 
 def python(pyproject: Mapping[str, Any]) -> tuple[int, int]:
     """The oldest Python that a project supports, as (major, minor)."""
+    from jaxlint.dependencies.poetry import pep440
+
     project, poetry = _table(pyproject, "project"), _table(pyproject, "tool", "poetry", "dependencies")
     for specifier in (project.get("requires-python"), poetry.get("python")):
-        bound = lower_bound(specifier) if isinstance(specifier, str) else None
-        if bound is not None:
+        bound = _lower_bound(pep440(specifier)) if isinstance(specifier, str) else None
+        if bound:
             return max(OLDEST_PYTHON, (bound[0], bound[1] if len(bound) > 1 else 0))
     return OLDEST_PYTHON
 
 
-def library(name: str, root: str, pyproject: Mapping[str, Any]) -> Version:
+def library(name: str, root: str) -> Version:
     """The version of a library (a key of NEWEST): locked, else pinned, else the oldest allowed, else newest.
 
     Where several are locked (for different Pythons), the oldest.
     """
-    found = [*_locked(name, root), *_pinned(name, root)] if root else []
-    if found:
-        return min(found)
-    return _declared(name, pyproject) or NEWEST[name]
-
-
-def lower_bound(specifier: str) -> Version | None:
-    """The highest version that a specifier (PEP 440, or poetry's `^`) excludes everything below."""
-    bounds = [_parse(version) for _, version in _CLAUSE.findall(specifier)]
-    return max(bounds, default=None)
+    if not root:
+        return NEWEST[name]
+    found = [*_locked(name, root), *_pinned(name, root)]
+    return min(found) if found else _declared(name, root) or NEWEST[name]
 
 
 def _locked(name: str, root: str) -> Iterator[Version]:
@@ -55,41 +53,36 @@ def _locked(name: str, root: str) -> Iterator[Version]:
 
 
 def _pinned(name: str, root: str) -> Iterator[Version]:
+    from jaxlint.dependencies.version import exact
+
     for file in sorted(os.listdir(root)):
-        if not _REQUIREMENTS.fullmatch(file):
-            continue
-        for line in _text(root, file).splitlines():
-            required, specifier = _requirement(line)
-            if required == name and "==" in specifier and (bound := lower_bound(specifier)):
-                yield bound
+        if re.fullmatch(_REQUIREMENTS, file):
+            for requirement in _asked(name, root, file):
+                if pin := exact(requirement.clauses):
+                    yield _parse(pin)
 
 
-def _declared(name: str, pyproject: Mapping[str, Any]) -> Version | None:
+def _declared(name: str, root: str) -> Version | None:
     """The lower bound among a project's own requirements; the first that has one, extras and groups last."""
-    for line in _requirements(pyproject):
-        required, specifier = _requirement(line)
-        if required == name and (bound := lower_bound(specifier)):
-            return bound
-    return None
+    bounds = (_lower_bound(requirement.clauses) for requirement in _asked(name, root, "pyproject.toml"))
+    return next((bound for bound in bounds if bound), None)
 
 
-def _requirements(pyproject: Mapping[str, Any]) -> Iterator[str]:
-    project = _table(pyproject, "project")
-    yield from _strings(project.get("dependencies"))
-    for name, specifier in _table(pyproject, "tool", "poetry", "dependencies").items():
-        version = specifier.get("version") if isinstance(specifier, dict) else specifier
-        if isinstance(version, str):
-            bare = version[:1].isdigit()
-            yield f"{name} {'==' if bare else ''}{version}"
-    for group in (_table(project, "optional-dependencies"), _table(pyproject, "dependency-groups")):
-        for requirements in group.values():
-            yield from _strings(requirements)
+def _asked(name: str, root: str, file: str) -> Iterator[Requirement]:
+    """The requirements of a library in a dependency file."""
+    from jaxlint.dependencies.read import environments
+    from jaxlint.dependencies.text import load
+    from jaxlint.project.files import SourceFile
+
+    text = load(SourceFile(file, os.path.join(root, file)), {})
+    for environment in environments(text) if text is not None else ():
+        yield from (requirement for requirement in environment.requirements if requirement.name == name)
 
 
-def _requirement(line: str) -> tuple[str, str]:
-    """Name (normalised) and specifier of a requirement."""
-    found = _REQUIREMENT.match(line.strip())
-    return (re.sub(r"[-_.]+", "-", found[1]).lower(), found[2]) if found else ("", "")
+def _lower_bound(clauses: Iterable[Clause]) -> Version:
+    from jaxlint.dependencies.version import lower_bound
+
+    return _parse(lower_bound(clauses))
 
 
 def _parse(version: str) -> Version:
@@ -111,8 +104,3 @@ def _table(document: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
         if not isinstance(document, dict):
             return {}
     return document
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, str))

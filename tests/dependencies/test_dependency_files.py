@@ -11,6 +11,7 @@ from jaxlint.cli import main
 from jaxlint.dependencies import releases
 from jaxlint.dependencies.names import format_of, is_dependency_name
 from jaxlint.dependencies.read import environments
+from jaxlint.dependencies.text import load
 from jaxlint.flow.facts import DependencySet
 from jaxlint.project.files import SourceFile
 
@@ -21,7 +22,9 @@ def read(tmp_path: Path, name: str, text: str, **others: str) -> list[Dependency
     path = tmp_path / name
     path.write_text(text)
     file = SourceFile(name, str(path))
-    return environments(file, {file.absolute: file})
+    found = load(file, {file.absolute: file})
+    assert found is not None
+    return environments(found)
 
 
 def asked(environment: DependencySet) -> list[str]:
@@ -139,6 +142,11 @@ def test_poetry(tmp_path: Path) -> None:
     }
     jax, numpy = found[0].requirements
     assert (jax.extras, jax.conditional, numpy.conditional) == ({"cuda12"}, False, True)
+
+
+def test_prose_is_no_requirement(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, "notes.txt", "jax is fast\njax\njaxlib (==0.4.20)\nuse torch, too\n[jax]\n")
+    assert [(r.name, r.clauses) for r in found.requirements] == [("jax", ()), ("jaxlib", (("==", "0.4.20"),))]
 
 
 def test_what_never_runs_on_linux_is_left_out(tmp_path: Path) -> None:

@@ -52,6 +52,11 @@ def test_requirements(tmp_path: Path) -> None:
     assert found.equinox_version == NEWEST["equinox"]
 
 
+def test_a_library_of_a_project_that_does_not_name_jax(tmp_path: Path) -> None:
+    found = project(tmp_path, pyproject_toml="[project]\ndependencies = ['equinox>=0.11.2']\n")
+    assert found.equinox_version == (0, 11, 2)
+
+
 @pytest.mark.parametrize(
     ("pyproject", "expected"),
     [
