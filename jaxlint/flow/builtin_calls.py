@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 from jaxlint.flow import impure, patching, traced
@@ -18,6 +19,7 @@ from jaxlint.flow.values import (
     BOUNDARY,
     BOUNDED,
     CARRIED,
+    CHUNK,
     CONCRETE,
     CONSTANT,
     DEVICE,
@@ -109,6 +111,8 @@ def _asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
             varies = max(v.varies for v in call.positional)
             moved = MOVED if any(v.tags & _MARKS for v in call.positional) else 0
             origin = next((v.origin for v in call.positional if v.varies == varies and v.origin), None)
+            if last == "min" and _is_chunk(origin, call.node):
+                return Value(SCALAR, 0, BOUNDED, None, None, Origin(frame.module, call.node, CHUNK))
             return Value(SCALAR, varies, moved, None, None, origin)
         return UNKNOWN_VALUE
     if first.kind == TRACED or (first.kind == TREE and any(v.kind == TRACED for v in _exact(first))):
@@ -120,6 +124,14 @@ def _asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
         return collection(element_of(first), Origin(frame.module, call.node, "list"))
     element = element_of(first)
     return element if element.kind in NUMBERS else UNKNOWN_VALUE
+
+
+def _is_chunk(counter: Origin | None, node: ast.AST) -> bool:
+    """`min(size, n - start)` for `start` in steps of `size`: all are `size`, but perhaps the last."""
+    steps = counter.node if counter is not None else None
+    if not isinstance(node, ast.Call) or not isinstance(steps, ast.Call) or len(steps.args) != 3:
+        return False
+    return ast.dump(steps.args[2]) in [ast.dump(argument) for argument in node.args]
 
 
 def _exact(value: Value) -> list[Value]:

@@ -9,6 +9,7 @@ from jaxlint.flow.values import (
     ARRAYS,
     BOOLEAN_MASK,
     BOUNDED,
+    CHUNK,
     CONSTANT,
     HOST,
     INSTANCE,
@@ -84,9 +85,21 @@ def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> 
     bounded = iterable.data.__class__ is list and len(iterable.data) <= most
     origin = element.origin or Origin(frame.module, source, "list element")
     each = _each(frame, element, origin, bounded)
+    if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
+        # Whoever fills a dict chooses its keys, a few, and returns to them.
+        return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
     if each.kind == SCALAR and iterable.data.__class__ is list and is_literal_display(source):
         each.data = tuple(v.data for v in iterable.data if v.kind == CONSTANT)
     return each
+
+
+def _are_items(source: ast.expr) -> bool:
+    """`table.items()`."""
+    return (
+        isinstance(source, ast.Call)
+        and isinstance(source.func, ast.Attribute)
+        and source.func.attr == "items"
+    )
 
 
 def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
@@ -97,7 +110,8 @@ def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
     if is_number(element) or kind == SHAPE:
         if kind == CONSTANT and isinstance(element.data, bool):
             return Value(SCALAR, PER_ITERATION, BOUNDED, None, None, origin)
-        tags = element.tags & ~BOUNDED | (BOUNDED if bounded else 0)
+        few = bounded or origin.word == CHUNK
+        tags = element.tags & ~BOUNDED | (BOUNDED if few else 0)
         return Value(SCALAR, PER_ITERATION, tags, None, None, origin)
     if kind == CONSTANT and isinstance(element.data, str):
         return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)

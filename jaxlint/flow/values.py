@@ -98,6 +98,9 @@ _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW  # only if both have them
 
 
+CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_calls
+
+
 class Origin(NamedTuple):
     """Where a property came from, and a word for it ("loop index", "len", "lambda"...)."""
 

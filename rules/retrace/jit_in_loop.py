@@ -39,6 +39,8 @@ class JitInLoop(Rule):
         maker = fact.boundary.made_in or fact.symbol
         if fact.returned and maker != fact.symbol:
             return False  # a wrapper of `jit`: what is new is made elsewhere
+        if fact.fresh_in == "call" and _in_forward_pass(fact):
+            return False
         called = bool(fact.uses) or fact.boundary.form == "immediate"
         return called and (fact.fresh_in == "loop" or (fact.fresh_in == "call" and fact.proof.repeats(maker)))
 
@@ -68,6 +70,11 @@ class JitInLoop(Rule):
         """Whether another one of the same function comes first: the two would be given the same name."""
         earlier = (j for j in ctx.facts(JitCall) if j.place < fact.place and j.symbol == fact.symbol)
         return any(j.boundary.function == fact.boundary.function and self.suspect(j) for j in earlier)
+
+
+def _in_forward_pass(fact: JitCall) -> bool:
+    """Nothing in view runs it but the `__call__` of a model, which whoever trains it jits."""
+    return not fact.proof.eager and any(step.function.endswith(".__call__") for step in fact.proof.chain)
 
 
 def _in_loop(node: cst.CSTNode | None, ctx: Context) -> bool:
