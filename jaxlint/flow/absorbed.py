@@ -160,13 +160,13 @@ class _Test:
         node = self.function.node if self.function is not None else None
         places = []
         trace = trace_of(event.boundary)
-        sharing = [b for b in self.run.boundaries if trace_of(b) is trace]
+        sharing = {event.boundary, *(b for b in self.run.boundaries if trace_of(b) is trace)}
         for module, at in (use for boundary in sharing for use in boundary.uses):
             place = module.place(at)
             inside = node is not None and module is self.module and _within(place, module.place(node))
             if not inside or place < changed or self.repeats:
                 places.append(place)
-        return tuple(dict.fromkeys(places))[:_OTHERS]
+        return tuple(sorted(set(places)))[:_OTHERS]
 
     def _called_elsewhere(self, boundary: BoundaryState) -> bool:
         function = boundary.closure.function if boundary.closure is not None else None
