@@ -52,6 +52,7 @@ from jaxlint.flow.values import (
     tree,
 )
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
+from jaxlint.jax_api.precision import SECOND_ORDER
 from jaxlint.jax_api.transforms import JIT
 
 _ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})
@@ -438,6 +439,9 @@ def optimizer(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`optax.adam(…)`: a tuple of closures made here."""
     if last[:1].isupper() or last in ("incremental_update", "periodic_update", "update_moment"):
         return UNKNOWN_VALUE
+    if last == "chain":  # as sensitive as its most sensitive part
+        parts_of = (value.data.api for value in call.positional if value.kind == FOREIGN)
+        dotted = next((api for api in parts_of if api in SECOND_ORDER), dotted)
     return Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
 
 

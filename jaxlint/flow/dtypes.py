@@ -41,9 +41,9 @@ from jaxlint.jax_api.precision import (
 )
 from jaxlint.jax_api.precision import LOW as LOW_DTYPES
 
-_KEYWORDS = ("dtype", "new_dtype", "preferred_element_type")
+_KEYWORDS = ("dtype", "param_dtype", "new_dtype", "preferred_element_type")
 # Categories of library calls whose results have a dtype.
-TYPED = frozenset({"jnp", "lax", "dtype"})
+TYPED = frozenset({"jnp", "lax", "dtype", "constructor"})
 
 
 def dtype_of(value: Value) -> str:
