@@ -19,7 +19,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mutations import AT_IMPORT, INTRODUCING, MAIN, MOVING, PRESERVING
+from mutations import MAIN
+from mutations.introducing import INTRODUCING
+from mutations.preserving import AT_IMPORT, MOVING, PRESERVING
 
 from jaxlint import page, registry
 from jaxlint.check import check

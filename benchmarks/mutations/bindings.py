@@ -1,0 +1,55 @@
+"""What a syntax tree binds, reads and calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORT = (ast.Import, ast.ImportFrom)
+
+
+def bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            body = getattr(node, field, None)
+            if isinstance(body, list):
+                yield body
+
+
+def stored(statements: list[ast.stmt]) -> set[str]:
+    """What statements bind at their own level."""
+    return {name for statement in statements for name in _binds(statement)}
+
+
+def _binds(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, DEFINITION):
+        yield node.name
+    elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    if not isinstance(node, (*DEFINITION, ast.Lambda)):
+        for child in ast.iter_child_nodes(node):
+            yield from _binds(child)
+
+
+def loaded(statements: list[ast.stmt]) -> set[str]:
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def bound(tree: ast.AST) -> set[str]:
+    """Every name that is bound anywhere, imports aside."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, DEFINITION):
+            names.add(node.name)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+    return names
+
+
+def last_name(node: ast.expr) -> str:
+    return ast.unparse(node).rpartition(".")[2] if isinstance(node, (ast.Name, ast.Attribute)) else ""
