@@ -66,9 +66,9 @@ def marked(frame: Frame, value: Value, paths: Iterable[str], node: ast.AST) -> V
     if not known:
         return value
     origin = Origin(frame.module, node, "growth", Lengthened(known))
-    if value.tags & GROWN and value.origin is not None:  # one of the parts grows already
-        extra = value.origin.extra
-        origin = value.origin._replace(extra=extra._replace(paths=known))
+    before = value.origin
+    if value.tags & GROWN and before is not None and isinstance(before.extra, Lengthened):
+        origin = before._replace(extra=before.extra._replace(paths=known))  # one of the parts grows already
     return value.but(tags=value.tags | LENGTHENED, origin=origin)
 
 
