@@ -48,13 +48,13 @@ class Coverage:
     def measure(self, session: Session) -> None:
         """Analyse every root of a session. Raises what the analysis raises: here nothing may be hidden."""
         for root in session.roots:
-            module = session.analysis.program.load(root)
+            analysis = session.analysis()
+            module = analysis.program.load(root)
             if module is None:
                 continue
-            facts = session.analysis.facts(module, session.module_role(root))
+            facts = analysis.facts(module, session.module_role(root))
             self._note_boundaries(facts)
-            self._note_functions(module, session.analysis.run(module), session)
-            session.make_room()
+            self._note_functions(module, analysis.run(module), session)
 
     def add(self, other: Coverage) -> None:
         """Take in what was measured elsewhere."""
@@ -84,7 +84,7 @@ class Coverage:
                 continue
             if in_traced(function, run.traced):
                 self.traced.add(place)
-            elif reached_eagerly(session.table, module.entry, function, run.traced):
+            elif reached_eagerly(session.survey.table, module.entry, function, run.traced):
                 self.eager.add(place)
 
 
@@ -137,7 +137,7 @@ def main() -> int:
 
 def _measure(coverage: Coverage, path: str) -> None:
     for part in survey([path], isolated=True).parts:
-        coverage.measure(Session(part.files, part.project, part.settings, rules=()))
+        coverage.measure(Session(part.files, part.project, rules=()))
 
 
 def _figures(name: str, coverage: Coverage) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from jaxlint import memory
 from jaxlint.dependencies.names import format_of
 from jaxlint.finding import Finding
 from jaxlint.project.deep import with_deep_stack
@@ -32,8 +33,8 @@ def check(
     modules = [file for file in files if not format_of(file.path)]
     found: list[Finding] = []
     if modules:
-        # Sources decide how deep the recursion goes: an expression of 1,500 terms is a tree 1,500 nodes deep.
-        found = with_deep_stack(lambda: _findings(Session(modules, project, settings, rules)))
+        with memory.kept():
+            found = _findings(Session(modules, project, rules))
     if len(modules) < len(files):
         from jaxlint.dependencies import check as dependencies
 
@@ -43,13 +44,15 @@ def check(
 
 
 def _findings(session: Session) -> list[Finding]:
-    return session.problems + [finding for root in session.roots for finding in session.findings(root)]
+    # Sources decide how deep the recursion goes: an expression of 1,500 terms is a tree 1,500 nodes deep.
+    outcomes = with_deep_stack(lambda: [session.outcome(root) for root in reversed(session.roots)])
+    return session.problems + [finding for outcome in outcomes for finding in outcome.findings]
 
 
-def merge(findings: Sequence[Finding] | object) -> list[Finding]:
+def merge(findings: Iterable[Finding]) -> list[Finding]:
     """Sorted, one for each code and place: the most severe and most certain where several runs found it."""
     best: dict[tuple[str, object], Finding] = {}
-    for finding in findings:  # type: ignore[attr-defined]
+    for finding in findings:
         key = finding.code, finding.place
         known = best.get(key)
         if known is None or _weight(finding) > _weight(known):

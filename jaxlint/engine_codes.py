@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jaxlint.finding import Confidence, Finding, Fix, Place, Severity
+from jaxlint.finding import Confidence, Finding, Fix, Place, Severity, Span
 
 
 class EngineCode(NamedTuple):
@@ -49,3 +49,9 @@ ENGINE_CODES = (INTERNAL_ERROR, CANNOT_PARSE, UNUSED_SUPPRESSION, UNKNOWN_CODE)
 
 # With one of these the run could not do its job: the exit status is 2, whatever else was found.
 FAILURES = frozenset({INTERNAL_ERROR.code, CANNOT_PARSE.code})
+
+
+def internal_error(path: str, error: BaseException | str) -> Finding:
+    """JAX000 for a file whose analysis failed as a whole."""
+    text = error if isinstance(error, str) else " ".join(f"{type(error).__name__}: {error}".split())
+    return INTERNAL_ERROR.finding(Place(path, Span(1, 1, 1, 1)), f"internal error: {text}")

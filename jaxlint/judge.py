@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from jaxlint.engine_codes import INTERNAL_ERROR
 from jaxlint.finding import Finding, Place
@@ -18,20 +19,19 @@ if TYPE_CHECKING:
 Suspect = tuple[Rule, Pair, Fact]
 
 
-class Sources(Protocol):
-    """Where the judge finds what it judges."""
-
-    project: Project
-
-    def by_shown_path(self, path: str) -> Source | None: ...
-
-
 class Judge:
     """Asks the rules."""
 
-    def __init__(self, pairs: dict[type[Fact], list[tuple[Rule, Pair]]], sources: Sources) -> None:
+    def __init__(
+        self,
+        pairs: dict[type[Fact], list[tuple[Rule, Pair]]],
+        project: Project,
+        source: Callable[[str], Source | None],
+    ) -> None:
+        """`source` gives text and tree of a file by the path that facts carry."""
         self._pairs = pairs
-        self._sources = sources
+        self._project = project
+        self._source = source
 
     def findings(self, facts: list[Fact], role: ModuleRole) -> list[Finding]:
         """What the rules say of the facts of one run. A rule that fails gives JAX000 where it failed."""
@@ -53,7 +53,7 @@ class Judge:
     def _judge(
         self, path: str, suspects: list[Suspect], every: dict[type[Fact], list[Fact]], role: ModuleRole
     ) -> list[Finding]:
-        source = self._sources.by_shown_path(path)
+        source = self._source(path)
         if source is None or source.tree is None:
             return []
         try:
@@ -79,7 +79,7 @@ class Judge:
         from jaxlint.context import Context
         from jaxlint.focus import Focus
 
-        project = self._sources.project
+        project = self._project
         return Context(
             path=path,
             source=text,

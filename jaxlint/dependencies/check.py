@@ -30,7 +30,7 @@ def _of_file(
 ) -> list[Finding]:
     from jaxlint.dependencies.read import environments, may_name_jax
     from jaxlint.dependencies.text import load
-    from jaxlint.session import internal_error
+    from jaxlint.engine_codes import internal_error
 
     found: list[Finding] = []
     try:

@@ -60,17 +60,12 @@ _REGISTERED = (
 
 
 class Analysis:
-    """Runs the modules of a program, one at a time."""
+    """Runs the root module of a program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._top: dict[LoadedModule, tuple[Run, Evaluation]] = {}
         program.evaluate_module = self._top_level
-
-    def forget(self) -> None:
-        """Drop everything that was loaded, to make room."""
-        self._top.clear()
-        self.program.forget()
 
     def _top_level(self, module: LoadedModule) -> None:
         """Run a module's top level, in the run that will be its own if it becomes a root."""
@@ -225,18 +220,20 @@ def _main_guard(tree: ast.Module) -> tuple[int, int] | None:
     return None
 
 
-_IMPORT_JAX = (
-    "jax",
-    "flax",
-    "equinox",
-    "optax",
-    "haiku",
-    "chex",
-    "optimistix",
-    "diffrax",
-    "lineax",
-    "orbax",
-    "numpyro",
+_IMPORT_JAX = frozenset(
+    {
+        "jax",
+        "flax",
+        "equinox",
+        "optax",
+        "haiku",
+        "chex",
+        "optimistix",
+        "diffrax",
+        "lineax",
+        "orbax",
+        "numpyro",
+    }
 )
 
 
@@ -258,8 +255,7 @@ def _imports_jax(program: Program, module: LoadedModule, name: str) -> bool:
     entry = program.table.find(name, module.entry)
     if entry is None or entry is module.entry:
         return False
-    reached = program.table.closure(entry)
-    return any(d.partition(".")[0] in _IMPORT_JAX for e in reached for d in e.record.imports.values())
+    return program.table.imports_any(entry, _IMPORT_JAX)
 
 
 __all__ = ["Analysis"]

@@ -70,7 +70,7 @@ class LoadedModule:
 
 
 class Program:
-    """Loads modules when the analysis first needs them, and forgets them all when they grow too many."""
+    """The modules that one run looks into, loaded when it first needs them."""
 
     def __init__(
         self, table: ModuleTable, parse: Callable[[ModuleEntry], tuple[ast.Module, str] | None]
@@ -91,10 +91,10 @@ class Program:
                 self.lines += parsed[1].count("\n")
         return self._loaded[entry.absolute]
 
-    def forget(self) -> None:
-        """Drop every loaded module. Nothing of an earlier run may be used afterwards."""
-        self._loaded.clear()
-        self.lines = 0
+    @property
+    def loaded(self) -> list[str]:
+        """The absolute paths of the modules that were looked into."""
+        return sorted(self._loaded)
 
     def environment(self, module: LoadedModule) -> dict[str, Value]:
         """A module's names, evaluated at the first call (partial during an import cycle)."""

@@ -31,7 +31,7 @@ from jaxlint.flow.values import (
     parts,
 )
 from jaxlint.flow.watching import forget
-from jaxlint.index.build import absolute
+from jaxlint.index.naming import imported_module
 from jaxlint.jax_api.processes import EXECUTOR
 
 
@@ -410,7 +410,7 @@ def import_(frame: Frame, node: ast.Import) -> None:
 @statement(ast.ImportFrom)
 def import_from(frame: Frame, node: ast.ImportFrom) -> None:
     entry = frame.module.entry
-    base = absolute(entry.name, entry.is_package, node)
+    base = imported_module(entry.name, entry.is_package, node.level, node.module)
     for alias in node.names:
         if alias.name == "*":
             _import_all(frame, base)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from jaxlint.index.naming import imported_module
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import TRANSFORMS
@@ -217,25 +218,12 @@ class _Builder:
                     self.record.local_imports.append(alias.name)
 
     def import_from(self, node: ast.ImportFrom) -> None:
-        base = absolute(self.name, self.is_package, node)
+        base = imported_module(self.name, self.is_package, node.level, node.module)
         for alias in node.names:
             if self.function:
                 self.record.local_imports.append(f"{base}.{alias.name}")
             else:
                 self.record.imports[alias.asname or alias.name] = f"{base}.{alias.name}"
-
-
-def absolute(name: str, is_package: bool, node: ast.ImportFrom) -> str:
-    """The absolute dotted module that a `from … import` of module `name` names."""
-    if not node.level:
-        return node.module or ""
-    parts = name.split(".")
-    if not is_package:
-        parts = parts[:-1]
-    climb = node.level - 1
-    if climb:
-        parts = parts[:-climb] if climb < len(parts) else []
-    return ".".join([*parts, node.module] if node.module else parts)
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections import Counter
 from typing import Any, NamedTuple
 
 from jaxlint.finding import Place, Span
@@ -37,28 +37,48 @@ class FunctionRecord(NamedTuple):
     cached: bool
 
 
-@dataclass(slots=True)
 class ModuleRecord:
-    """One module."""
+    """One module.
 
-    imports: dict[str, str] = field(default_factory=dict)  # alias → dotted, at module level
-    local_imports: list[str] = field(default_factory=list)  # dotted, inside functions
-    functions: dict[str, FunctionRecord] = field(default_factory=dict)  # by qualified name
-    classes: dict[str, list[str]] = field(default_factory=dict)  # name → spelled bases
-    calls: dict[str, list[CallSite]] = field(default_factory=dict)  # by last name
-    is_application: bool = False
-    is_test: bool = False
-    has_main_guard: bool = False
-    loose: bool = True  # outside any package
-    names_x64: bool = False  # the text speaks of 64-bit mode
+    `imports` are those at module level, alias → dotted, `local_imports` those inside functions, dotted.
+    `functions` are by qualified name, `classes` name → spelled bases, `calls` by last name.
+    """
+
+    __slots__ = (
+        "_definitions", "calls", "classes", "functions", "imports", "is_application", "is_test", "local_imports",
+        "loose",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.imports: dict[str, str] = {}
+        self.local_imports: list[str] = []
+        self.functions: dict[str, FunctionRecord] = {}
+        self.classes: dict[str, list[str]] = {}
+        self.calls: dict[str, list[CallSite]] = {}
+        self.is_application = False
+        self.is_test = False
+        self.loose = True  # outside any package
+        self._definitions: Counter[str] | None = None
+
+    @property
+    def definitions(self) -> Counter[str]:
+        """How many functions and methods have a name."""
+        if self._definitions is None:
+            self._definitions = Counter(function.name for function in self.functions.values())
+        return self._definitions
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in _FIELDS}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ModuleRecord:
-        """Raises KeyError or TypeError on data of another shape."""
-        record = cls(**data)
+        """Raises KeyError, TypeError or AttributeError on data of another shape."""
+        record = cls()
+        for name in _FIELDS:
+            setattr(record, name, data[name])
         record.functions = {k: FunctionRecord(*v) for k, v in record.functions.items()}
         record.calls = {k: [CallSite(*c) for c in v] for k, v in record.calls.items()}
         return record
+
+
+_FIELDS = tuple(name for name in ModuleRecord.__slots__ if not name.startswith("_"))

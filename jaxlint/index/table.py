@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
 
@@ -20,20 +19,71 @@ _TAKEN = sys.stdlib_module_names | {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
 class ModuleEntry:
-    """A module of the project: where it lies, how it may be imported, what it defines."""
+    """A module of the project: where it lies, how it may be imported, what it defines.
 
-    path: str  # as shown to the user
-    absolute: str
-    names: tuple[str, ...]  # importable names, shortest first
-    is_package: bool
-    digest: str
-    record: ModuleRecord = field(default_factory=ModuleRecord)
+    `path` is as shown to the user, `names` are importable ones, shortest first. `group` is shared with every
+    module that it imports or that imports it, in however many steps. `imports` are the project's modules that its
+    import statements name, packages on the way included. `is_root` is whether a run over everything analyses it; a
+    module that is none calls nothing that is analysed.
+    """
+
+    __slots__ = (
+        "_load",
+        "_record",
+        "_seen",
+        "absolute",
+        "digest",
+        "group",
+        "imports",
+        "is_package",
+        "is_root",
+        "names",
+        "path",
+    )
+
+    def __init__(
+        self,
+        path: str,
+        absolute: str,
+        names: tuple[str, ...],
+        is_package: bool,
+        digest: str = "",
+        load: Callable[[ModuleEntry], ModuleRecord] = lambda entry: ModuleRecord(),
+    ) -> None:
+        """`load` makes the record when it is first asked for."""
+        self.path = path
+        self.absolute = absolute
+        self.names = names
+        self.is_package = is_package
+        self.digest = digest
+        self.group = ""
+        self.imports: list[ModuleEntry] = []
+        self.is_root = True
+        self._load = load
+        self._record: ModuleRecord | None = None
+        self._seen: set[str] = set()
 
     @property
     def name(self) -> str:
         return self.names[0]
+
+    @property
+    def record(self) -> ModuleRecord:
+        """What the module defines. That it was asked for is noted in the table's `seen`."""
+        self._seen.add(self.absolute)
+        return self._record or self.unseen_record
+
+    @property
+    def unseen_record(self) -> ModuleRecord:
+        """The same without a note: for its imports, on which every finding of its group depends."""
+        if self._record is None:
+            self._record = self._load(self)
+        return self._record
+
+    def note_in(self, seen: set[str]) -> None:
+        """Note in this set from now on that the record was asked for."""
+        self._seen = seen
 
     def base(self, dotted: str) -> str:
         """The directory that has to be on the path for one of the module's names to be importable."""
@@ -44,29 +94,28 @@ class ModuleEntry:
 
 
 class ModuleTable:
-    """Looks names up across modules. Two files may answer to one name: the nearest to the importer wins."""
+    """Looks names up across modules. Two files may answer to one name: the nearest to the importer wins.
 
-    def __init__(self, entries: list[ModuleEntry], root: str = "") -> None:
+    `seen` are the modules (absolute paths) whose records somebody asked for since it was last cleared.
+    `names_x64` is whether the project speaks of 64-bit mode anywhere: then it may well be on. `sets_start_method` is
+    whether it says anywhere how processes are started.
+    """
+
+    def __init__(self, entries: Iterable[ModuleEntry], root: str = "") -> None:
         """`root` is the project's, "" when it has none."""
+        self.seen: set[str] = set()
+        self.names_x64 = False
+        self.sets_start_method = False
         self._bases = {root, os.path.join(root, "src")} if root else set()
         self.entries = {entry.absolute: entry for entry in sorted(entries, key=lambda e: e.absolute)}
         self._by_name: dict[str, list[ModuleEntry]] = {}
         for entry in self.entries.values():
+            entry.note_in(self.seen)
             for name in entry.names:
                 self._by_name.setdefault(name, []).append(entry)
         self._found: dict[tuple[str, str], ModuleEntry | None] = {}
-        self._importers: dict[tuple[str, str], list[tuple[ModuleEntry, str]]] | None = None
-        self.x64_elsewhere: Callable[[], bool] = lambda: False  # in files that are no modules
-
-    @cached_property
-    def names_x64(self) -> bool:
-        """Whether the project speaks of 64-bit mode anywhere: then it may well be on."""
-        return any(entry.record.names_x64 for entry in self.entries.values()) or self.x64_elsewhere()
-
-    @cached_property
-    def sets_start_method(self) -> bool:
-        """Whether a module of the project says how processes are started."""
-        return any("set_start_method" in entry.record.calls for entry in self.entries.values())
+        self._users: dict[str, _Users] = {}
+        self._importing: dict[tuple[str, frozenset[str]], set[str]] = {}
 
     def find(self, dotted: str, near: ModuleEntry) -> ModuleEntry | None:
         """The module a dotted name means when `near` imports it."""
@@ -98,67 +147,63 @@ class ModuleTable:
         module = self.find(head, near) if head else None
         if module is None:
             return None
-        onward = module.record.imports.get(last)
+        onward = module.unseen_record.imports.get(last)
         if onward is not None and depth < _DEPTH and onward != dotted:
             return self.definition(onward, module, depth + 1) or (module, last)
         return module, last
 
     def importers(self, module: ModuleEntry, name: str) -> list[tuple[ModuleEntry, str]]:
         """(importing module, its alias) of every import of a module's name."""
-        if self._importers is None:
-            self._importers = self._all_importers()
-        return self._importers.get((module.absolute, name), [])
+        return self._users_in(module.group).get(module.absolute, {}).get(name, [])
 
     def module_importers(self, module: ModuleEntry) -> list[tuple[ModuleEntry, str]]:
         """(importing module, its alias) of every import of the module itself."""
         return self.importers(module, "")
 
     def all_importers(self, module: ModuleEntry) -> list[ModuleEntry]:
-        """The modules that import a module or something of it."""
-        if self._importers is None:
-            self._importers = self._all_importers()
-        found = {
-            e.absolute: e
-            for (path, _), users in self._importers.items()
-            if path == module.absolute
-            for e, _ in users
-        }
-        return list(found.values())
+        """The modules that import a module or something of it, at module level."""
+        users = self._users_in(module.group).get(module.absolute, {})
+        return list({entry.absolute: entry for found in users.values() for entry, _ in found}.values())
 
-    def _all_importers(self) -> dict[tuple[str, str], list[tuple[ModuleEntry, str]]]:
-        table: dict[tuple[str, str], list[tuple[ModuleEntry, str]]] = {}
-        for entry in self.entries.values():
-            for alias, dotted in entry.record.imports.items():
-                whole = self.find(dotted, entry)
-                if whole is not None:
-                    table.setdefault((whole.absolute, ""), []).append((entry, alias))
-                    continue
-                target = self.definition(dotted, entry)
-                if target is not None:
-                    table.setdefault((target[0].absolute, target[1]), []).append((entry, alias))
-        return table
+    def _users_in(self, group: str) -> _Users:
+        """Who imports what in a group: module → name → (importing module, its alias)."""
+        if group not in self._users:
+            users: _Users = {}
+            for entry in self._members(group):
+                for alias, dotted in entry.unseen_record.imports.items():
+                    whole = self.find(dotted, entry)
+                    target = (whole, "") if whole is not None else self.definition(dotted, entry)
+                    if target is not None:
+                        of_module = users.setdefault(target[0].absolute, {})
+                        of_module.setdefault(target[1], []).append((entry, alias))
+            self._users[group] = users
+        return self._users[group]
 
-    def imported_modules(self, entry: ModuleEntry) -> Iterator[ModuleEntry]:
-        """The project's modules that a module imports, packages on the way included."""
-        seen: set[str] = set()
-        for dotted in (*entry.record.imports.values(), *entry.record.local_imports):
-            parts = dotted.split(".")
-            for size in range(len(parts), 0, -1):
-                found = self.find(".".join(parts[:size]), entry)
-                if found is not None and found is not entry and found.absolute not in seen:
-                    seen.add(found.absolute)
-                    yield found
+    def imports_any(self, module: ModuleEntry, tops: frozenset[str]) -> bool:
+        """Whether a module imports one of some libraries (`jax`, not `jax.numpy`), in however many steps."""
+        key = module.group, tops
+        if key not in self._importing:
+            self._importing[key] = self._all_importing(*key)
+        return module.absolute in self._importing[key]
 
-    def closure(self, entry: ModuleEntry) -> list[ModuleEntry]:
-        """Every module whose source may matter to `entry`: its imports, and theirs, itself first."""
-        order = {entry.absolute: entry}
-        stack = [entry]
-        while stack:
-            for found in self.imported_modules(stack.pop()):
-                if found.absolute not in order:
-                    order[found.absolute] = found
-                    stack.append(found)
-        return list(order.values())
+    def _all_importing(self, group: str, tops: frozenset[str]) -> set[str]:
+        importers: dict[str, list[ModuleEntry]] = {}
+        pending = []
+        for entry in self._members(group):
+            if any(dotted.partition(".")[0] in tops for dotted in entry.unseen_record.imports.values()):
+                pending.append(entry)
+            for imported in entry.imports:
+                importers.setdefault(imported.absolute, []).append(entry)
+        found: set[str] = set()
+        while pending:
+            entry = pending.pop()
+            if entry.absolute not in found:
+                found.add(entry.absolute)
+                pending += importers.get(entry.absolute, ())
+        return found
+
+    def _members(self, group: str) -> list[ModuleEntry]:
+        return [entry for entry in self.entries.values() if entry.is_root and entry.group == group]
 
     def callers(self, module: ModuleEntry, qualname: str) -> list[tuple[ModuleEntry, CallSite]]:
         """Calls in view of a function or method of the project."""
@@ -185,7 +230,7 @@ class ModuleTable:
         self, module: ModuleEntry, record: FunctionRecord
     ) -> Iterator[tuple[ModuleEntry, CallSite]]:
         name = record.name
-        unique = sum(f.name == name for f in module.record.functions.values()) == 1
+        unique = module.record.definitions[name] == 1
         for site in module.record.calls.get(name, ()):
             own = site.receiver == "self" and site.caller.startswith(f"{record.in_class}.")
             if site.receiver is not None and (own or (unique and site.receiver != "self")):
@@ -193,7 +238,7 @@ class ModuleTable:
         if not unique:
             return
         for importer, _ in self.importers(module, record.in_class):
-            if all(f.name != name for f in importer.record.functions.values()):
+            if not importer.record.definitions[name]:
                 for site in importer.record.calls.get(name, ()):
                     if site.receiver is not None:
                         yield importer, site
@@ -224,30 +269,8 @@ class ModuleTable:
         ]
 
 
-def module_names(absolute: str, root: str) -> tuple[tuple[str, ...], bool]:
-    """(importable dotted names, shortest first; whether it is a package's `__init__`).
-
-    A module inside packages must be imported by at least its package chain; a loose one by its stem. Longer
-    names up to the root also count, for namespace packages.
-    """
-    folder, file = os.path.split(absolute)
-    stem = os.path.splitext(file)[0]
-    is_package = stem == "__init__"
-    parts = [] if is_package else [stem]
-    while os.path.exists(os.path.join(folder, "__init__.py")) and folder != os.path.dirname(folder):
-        folder, name = os.path.split(folder)
-        parts.insert(0, name)
-    if not parts:
-        folder, name = os.path.split(folder)
-        parts.insert(0, name)
-    names = [".".join(parts)]
-    while folder.startswith(root) and folder != root and folder != os.path.dirname(folder):
-        folder, name = os.path.split(folder)
-        if not name.isidentifier():
-            break
-        parts.insert(0, name)
-        names.append(".".join(parts))
-    return tuple(names), is_package
+# Module → name, "" for the module itself → (importing module, its alias).
+_Users: TypeAlias = "dict[str, dict[str, list[tuple[ModuleEntry, str]]]]"
 
 
 def _inside(caller: str, parent: str) -> bool:
