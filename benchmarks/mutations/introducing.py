@@ -61,7 +61,11 @@ def _limit(call: ast.Call) -> object:
 
 
 def jnp_to_numpy(source: str, chance: random.Random) -> dict[str, str] | None:
-    """numpy goes by the name of `jax.numpy`."""
+    """numpy goes by the name of `jax.numpy`, which a jitted function uses."""
+    if not any(
+        _jitted(n) and "jnp" in loaded(n.body) for n in ast.walk(ast.parse(source)) if isinstance(n, FUNCTION)
+    ):
+        return None
     changed = source.replace("import jax.numpy as jnp", "import numpy as jnp")
     return {MAIN: changed} if changed != source else None
 
