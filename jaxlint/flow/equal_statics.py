@@ -118,8 +118,12 @@ def _member_uses(path: str, run: Run) -> set[str]:
 def _fact(earlier: Use, later: Use, run: Run) -> EqualStatic:
     name = later.argument.parameter
     parameter = next((p for p in later.call.boundary.parameters if p.name == name), Parameter(name or ""))
+    where, before = later.leaf.place, earlier.leaf.place
+    if where == before:  # in a function that is called with the one and with the other
+        steps = zip(earlier.call.proof.chain, later.call.proof.chain, strict=False)
+        before, where = next(((a.place, b.place) for a, b in steps if a.place != b.place), (before, where))
     return EqualStatic(
-        later.leaf.place,
+        where,
         later.call.symbol,
         later.call.proof,
         boundary=later.call.boundary,
@@ -128,6 +132,6 @@ def _fact(earlier: Use, later: Use, run: Run) -> EqualStatic:
         uses=frozenset(_member_uses(later.leaf.path, run) if later.leaf.path else parameter.uses),
         value=later.value,
         answered_by=earlier.value,
-        earlier=earlier.leaf.place,
+        earlier=before,
         call=later.call.place,
     )

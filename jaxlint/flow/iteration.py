@@ -88,9 +88,19 @@ def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> 
     if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
         # Whoever fills a dict chooses its keys, a few, and returns to them.
         return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
-    if each.kind == SCALAR and iterable.data.__class__ is list and is_literal_display(source):
-        each.data = tuple(v.data for v in iterable.data if v.kind == CONSTANT)
+    if iterable.data.__class__ is list and is_literal_display(source):
+        _note_choices(each, iterable.data)
     return each
+
+
+def _note_choices(each: Value, members: list[Value]) -> None:
+    """Which numbers a loop variable over a display takes."""
+    if each.kind == SCALAR:
+        each.data = tuple(v.data for v in members if v.kind == CONSTANT)
+    elif each.kind == TREE and each.data.__class__ is list:
+        rows = [m.data for m in members if m.data.__class__ is list and len(m.data) == len(each.data)]
+        for position, part in enumerate(each.data):
+            _note_choices(part, [row[position] for row in rows])
 
 
 def _are_items(source: ast.expr) -> bool:

@@ -60,6 +60,10 @@ def _or_array(fact: EqualStatic) -> str:
 
 def _as_array(fact: EqualStatic, node: cst.CSTNode, ctx: Context) -> Fix | None:
     """An array is traced, and its dtype is part of the key."""
+    import libcst as cst
+
+    if not isinstance(node, (cst.Integer, cst.Float, cst.Name)):
+        return None
     asarray = ctx.spell("jax.numpy.asarray")
     if asarray is None or fact.boundary.flavour != "filter":
         return None
