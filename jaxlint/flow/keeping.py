@@ -18,6 +18,7 @@ from jaxlint.flow.values import API, CONCRETE, DEVICE, SCALAR, TREE, UNKNOWN, Va
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
+_PACKING = frozenset({"packbits", "compress", "imencode"})
 _DECODERS = re.compile(
     r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread"
 )
@@ -176,7 +177,12 @@ def _growing_loop(frame: Frame, name: str) -> ast.AST | None:
 
 
 def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
-    """Whether the expression copies an array from the device, which is not proven to be a number."""
+    """Whether the expression copies an array from the device, which is not proven to be a number.
+
+    What is kept packed is what the rule advises: it is no copy.
+    """
+    if isinstance(node, ast.Call) and _last_name(node.func) in _PACKING:
+        return False
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and part.args and _last_name(part.func) in _COPIES:
             if _on_device(frame, part.args[0], 2):
