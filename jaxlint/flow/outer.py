@@ -10,6 +10,9 @@ from jaxlint.flow.run import Evaluation
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
 
 
+_MEMBERS = frozenset({"setdefault", "get"})  # what they give is a member of their receiver
+
+
 def outside(frame: Frame, home: Evaluation) -> bool:
     """Whether what an evaluation made is older than the trace that the frame belongs to."""
     return home.level < frame.level or (home.active and home.traced_by != frame.traced_by)
@@ -24,6 +27,8 @@ def where_kept(frame: Frame, node: ast.expr) -> str:
         return where_kept(frame, node.value)
     if isinstance(node, ast.Attribute):
         return _attribute(frame, node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MEMBERS:
+        return where_kept(frame, node.func.value)
     return ""
 
 
