@@ -14,7 +14,14 @@ from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
 from jaxlint.session import Outcome, Session
 
-HAZARD = "import jax\ndef run():\n    for i in range(9):\n        f = jax.jit(lambda x: x + i)\n        f(1.0)\nrun()\n"
+HAZARD = """\
+import jax
+def run():
+    for i in range(9):
+        f = jax.jit(lambda x: x + i)
+        f(1.0)
+run()
+"""
 STATEFUL = """\
 import jax
 

@@ -97,8 +97,8 @@ class ModuleTable:
     """Looks names up across modules. Two files may answer to one name: the nearest to the importer wins.
 
     `seen` are the modules (absolute paths) whose records somebody asked for since it was last cleared.
-    `names_x64` is whether the project speaks of 64-bit mode anywhere: then it may well be on. `sets_start_method` is
-    whether it says anywhere how processes are started.
+    `names_x64` is whether the project speaks of 64-bit mode anywhere: then it may well be on.
+    `sets_start_method` is whether it says anywhere how processes are started.
     """
 
     def __init__(self, entries: Iterable[ModuleEntry], root: str = "") -> None:
