@@ -270,9 +270,7 @@ def _exactness(selectors: Iterable[str], rules: Sequence[Rule]) -> dict[str, int
     exactness: dict[str, int] = {}
     for selector in selectors:
         for code in codes(selector, rules):
-            if selector == "ALL":
-                length = 0
-            else:
-                length = len(selector) if code.startswith(selector.upper()) else len(code)
+            named = selector if code.startswith(selector.upper()) else code
+            length = 0 if selector == "ALL" else len(named)
             exactness[code] = max(length, exactness.get(code, 0))
     return exactness

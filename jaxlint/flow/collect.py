@@ -39,7 +39,16 @@ _CHAIN = 6
 class Root:
     """Where a walk starts: the module's top level or one of its functions, with what is known of its callers."""
 
-    __slots__ = ("at_import", "by_test", "device", "device_chain", "eager", "evaluation", "repeated", "traced")
+    __slots__ = (
+        "at_import",
+        "by_test",
+        "device",
+        "device_chain",
+        "eager",
+        "evaluation",
+        "repeated",
+        "traced",
+    )
 
     def __init__(
         self, evaluation: Evaluation, eager: bool, repeated: Place | None, at_import: bool, traced: bool
@@ -52,7 +61,6 @@ class Root:
         self.device: Place | None = None  # the first device work of the walk so far
         self.device_chain: tuple[Step, ...] = ()  # the calls that led to it
         self.by_test = False  # only tests are seen to lead to it
-
 
     def used_device(self, place: Place, chain: tuple[Step, ...]) -> None:
         """Remember the first device work."""

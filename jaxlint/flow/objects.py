@@ -21,7 +21,8 @@ class Function:
 
     __slots__ = (
         "annotations", "args", "cached", "cached_at", "cls", "defaults", "index", "is_classmethod", "is_property",
-        "is_static", "keyword_only", "lends", "module", "name", "node", "params", "parent", "patches", "qualname", "uses",
+        "is_static", "keyword_only", "lends", "module", "name", "node", "params", "parent", "patches", "qualname",
+        "uses",
         "variadic",
     )  # fmt: skip
 
@@ -139,11 +140,13 @@ class Closure:
     """A function object made somewhere.
 
     `home` and `loop` say where: the evaluation that made it and how many loops were around it there.
-    `transforms` are (level, name) pairs, innermost first. `via` is "partial" or "" . `receiver` is the instance of a bound method.
+    `transforms` are (level, name) pairs, innermost first. `via` is "partial" or "".
+    `receiver` is the instance of a bound method.
     """
 
     __slots__ = (
-        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "dropped", "function", "home", "in_axes",
+        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "dropped", "function", "home",
+        "in_axes",
         "inner_fresh", "loop", "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
 
@@ -215,7 +218,8 @@ class ClassInfo:
     """A class of the project. `attributes` are class-level values; `fields` the annotated names in order."""
 
     __slots__ = (
-        "annotations", "attributes", "bases", "dataclass", "eq", "family", "fields", "frozen", "generic",
+        "annotations", "attributes", "bases", "converted", "dataclass", "eq", "family", "fields", "frozen",
+        "generic",
         "methods", "module", "name", "node", "qualname", "scope", "static_fields",
         "unknown_bases", "unsettled",
     )  # fmt: skip
@@ -234,6 +238,7 @@ class ClassInfo:
         self.fields: list[str] = []
         self.annotations: dict[str, str] = {}
         self.static_fields: set[str] = set()
+        self.converted: set[str] = set()  # fields that pass through a converter
         self.dataclass = False
         self.frozen = False
         self.eq = True

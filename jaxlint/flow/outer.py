@@ -9,7 +9,6 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Evaluation
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
 
-
 _MEMBERS = frozenset({"setdefault", "get"})  # what they give is a member of their receiver
 
 

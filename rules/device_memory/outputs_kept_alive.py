@@ -47,4 +47,6 @@ class OutputsKeptAlive(Rule):
 def _remedy(fact: Append) -> str:
     if fact.output == "number":
         return "Keep `float()` of it, or fetch them all with `jax.device_get` every so often"
-    return "Keep the numbers you need (`float()`, a reduction in the step), or move it off with `jax.device_get`"
+    return (
+        "Keep the numbers you need (`float()`, a reduction in the step), or move it off with `jax.device_get`"
+    )
