@@ -9,8 +9,9 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.growth import lengthened
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.lending import TRANSFERS, lend
+from jaxlint.flow.lengths import from_sequence
 from jaxlint.flow.operators import HOST_MASK
-from jaxlint.flow.shapes import settles
+from jaxlint.flow.shapes import made_to_size, settles, varied_part
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import (
@@ -110,6 +111,11 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Value:
     if _is_data_shaped(last, call):
         return _data_shaped(frame, DEVICE, last, call)
+    varied = from_sequence(frame, DEVICE, last, call) or made_to_size(
+        frame, DEVICE, SIZED.get(last), last, call
+    )
+    if varied is not None:
+        return varied
     if last in _PADDING:
         return DEVICE_VALUE
     if last in GROWING:
@@ -129,19 +135,9 @@ def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
     return collection(array) if last in _TUPLES_OF_INDICES or several else array
 
 
-def _shaped(values: list[Value]) -> Value | None:
-    """The argument, or the member of one, whose shape is not the same each time."""
-    for value in values:
-        members = [value, *parts(value)] if value.kind == TREE else [value]
-        for member in members:
-            if member.tags & SHAPED:
-                return member
-    return None
-
-
 def _array(kind: int, values: list[Value], tags: int = 0, size: int | None = None) -> Value:
     """The result of an array function: its shape is as variable as those of the arguments."""
-    source = _shaped(values)
+    source = varied_part(values)
     if source is None:
         return Value(kind, 0, tags, None, None, None, size)
     return Value(kind, source.varies, source.tags & SHAPED | tags, None, None, source.origin, size)
@@ -237,6 +233,9 @@ def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return SHAPE_VALUE
     if frame.level == EAGER:
         device_use(frame, call.node, dotted)
+        varied = made_to_size(frame, DEVICE, SIZED_LAX.get(dotted), last, call)
+        if varied is not None:
+            return varied
         if last in RNG_SPLITTERS:
             return Value(DEVICE, 0, 0, None, None, None, 64)
         if last == "concatenate":
@@ -272,6 +271,9 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return TRACED_VALUE if any(v.kind == TRACED for v in _flat(values)) else UNKNOWN_VALUE
     if _is_data_shaped(last, call):
         return _data_shaped(frame, HOST, last, call)
+    varied = from_sequence(frame, HOST, last, call) or made_to_size(frame, HOST, SIZED.get(last), last, call)
+    if varied is not None:
+        return varied
     if last in _PADDING:
         return HOST_VALUE
     if last in GROWING:

@@ -28,6 +28,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Origin,
     Value,
+    as_member,
     collection,
     is_small,
     join,
@@ -240,7 +241,7 @@ def _update_container(owner: Value, index: Value, value: Value) -> None:
     else:
         members = parts(owner)
         owner.data = None
-        owner.element = value
+        owner.element = as_member(value)
         for member in members:
             owner.element = join(owner.element, member)
 
@@ -261,6 +262,6 @@ def add_member(owner: Value, value: Value) -> None:
         return
     members = parts(owner)
     owner.data = None
-    owner.element = value
+    owner.element = as_member(value)
     for member in members:
         owner.element = join(owner.element, member)

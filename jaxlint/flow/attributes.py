@@ -23,6 +23,7 @@ from jaxlint.flow.values import (
     INSTANCE,
     MODULE,
     PARAMETER,
+    RAGGED,
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
@@ -94,6 +95,8 @@ def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
         key = attribute_key(frame, node.value, value, node.attr)
         if key[1][0] == "global" and node.value.id not in frame.names:
             frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
+    if value.tags & RAGGED and node.attr not in STATIC_ATTRIBUTES:
+        return value
     return Value(UNKNOWN, value.varies) if value.varies else UNKNOWN_VALUE
 
 

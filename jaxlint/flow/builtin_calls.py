@@ -9,10 +9,11 @@ from jaxlint.flow import impure, patching, traced
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
-from jaxlint.flow.loops import grows_in_loop
+from jaxlint.flow.lengths import changing
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import api
+from jaxlint.flow.shapes import movement
 from jaxlint.flow.values import (
     ARRAYS,
     BOOL_VALUE,
@@ -30,6 +31,7 @@ from jaxlint.flow.values import (
     PARAMETER,
     PER_CALL,
     PER_ITERATION,
+    RAGGED,
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
@@ -161,7 +163,8 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
     name = dotted_name(subject) if subject is not None else None
     if name is not None and name.endswith("shape"):
         return SHAPE_VALUE  # the number of axes: few values
-    if name is not None and grows_in_loop(frame, name):
+    listed = changing(frame, subject, first) if subject is not None and frame.loops else None
+    if listed is not None:
         return Value(SHAPE, PER_ITERATION, 0, None, None, origin)
     if first.kind in CONCRETE and first.tags & SHAPED:
         return Value(SHAPE, first.varies, 0, None, None, origin)
@@ -184,7 +187,13 @@ def _range(frame: Frame, first: Value, call: Call) -> Value:
         None,
         Origin(frame.module, call.node, "loop index"),
     )
-    return collection(element, Origin(frame.module, call.node, "range", tuple(call.positional)))
+    numbers = collection(element, Origin(frame.module, call.node, "range", tuple(call.positional)))
+    ends = call.positional[1:2] or call.positional[:1]
+    moving = movement(frame, None, ends[0]) if ends and not frame.level else None
+    if moving is not None:
+        numbers.tags |= RAGGED
+        numbers.varies = moving.varies
+    return numbers
 
 
 def _few(call: Call) -> bool:

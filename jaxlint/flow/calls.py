@@ -12,6 +12,7 @@ from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
 from jaxlint.flow.instances import instantiate
 from jaxlint.flow.keeping import note_append
+from jaxlint.flow.lengths import of_method
 from jaxlint.flow.loading import note_restore
 from jaxlint.flow.mapped import note_map, note_unknown_map
 from jaxlint.flow.methods import call_method
@@ -127,6 +128,9 @@ def call(frame: Frame, node: ast.Call) -> Value:
             return dtypes.method(frame, receiver, name, made, UNKNOWN_VALUE)
         if name in ("append", "appendleft"):
             note_append(frame, name, made)  # of a list that is not in view
+        of_own_length = of_method(frame, receiver, callee_node, made)  # type: ignore[arg-type]
+        if of_own_length is not None:
+            return of_own_length
     if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
         callee.data.form = "immediate"
     return call_value(frame, callee, made)

@@ -10,6 +10,7 @@ from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import as_iterable, element_of, is_literal_display, iterated
 from jaxlint.flow.keeping import note_collected
+from jaxlint.flow.lengths import changing
 from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
 from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
@@ -26,7 +27,9 @@ from jaxlint.flow.values import (
     LAZY,
     PER_CALL,
     PER_ITERATION,
+    RAGGED,
     SCALAR,
+    SHAPED,
     TEXT,
     TEXT_VALUE,
     TRACED,
@@ -35,6 +38,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Origin,
     Value,
+    as_member,
     collection,
     join,
     tree,
@@ -265,8 +269,13 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         for test in generator.ifs:
             traced.truth(frame, test, evaluate(frame, test), "if")
             filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
-        if iterable.tags & DATA_SHAPE:
+        iterable = changing(frame, generator.iter, iterable) or iterable
+        if iterable.tags & SHAPED:
             inherited = iterable
+        elif (
+            iterable.tags & TEXT and iterable.varies >= PER_ITERATION
+        ):  # the letters of another word each time
+            inherited = iterable.but(tags=RAGGED)
     frame.literal_loops += literal
     frame.log.append(LoopStart())
     if not literal:
@@ -289,9 +298,9 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     frame.names = names
     escape_all([value])
     word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
-    result = collection(value, Origin(frame.module, node, word))
+    result = collection(as_member(value), Origin(frame.module, node, word))
     if inherited is not None:
-        result.tags |= DATA_SHAPE
+        result.tags |= inherited.tags & SHAPED
         result.varies = inherited.varies
         result.origin = inherited.origin
     elif filtered and not literal and not isinstance(node, ast.DictComp):

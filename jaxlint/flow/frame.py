@@ -114,14 +114,16 @@ def api_call(*categories: str) -> Callable[[A], A]:
 
 class Loop:
     """A loop being executed: the environments at its breaks and continues. `inner` are the rounds of the loops
-    in it, see flow.unrolled."""
+    in it, see flow.unrolled; `growing` the paths of what is longer at the start of each round, see flow.growth,
+    None while that is being found out."""
 
-    __slots__ = ("broken", "continued", "inner", "iterable", "node")
+    __slots__ = ("broken", "continued", "growing", "inner", "iterable", "node")
 
     def __init__(self, node: ast.AST, iterable: Value | None) -> None:
         self.node = node
         self.iterable = iterable
         self.inner = 1
+        self.growing: frozenset[str] | None = None
         self.broken: dict[str, Value] | None = None
         self.continued: dict[str, Value] | None = None
 

@@ -118,11 +118,14 @@ def stored(frame: Frame, path: str, value: Value, kept: bool) -> Value:
     if not frame.loop and not kept:
         return value
     loop = frame.loops[-1].node if frame.loops else None
+    growing = frame.loops[-1].growing if frame.loops else None
 
     def confirm(part: Value, where: str) -> Value:
         extra = part.origin.extra if part.origin is not None else None
         if not part.tags & LENGTHENED or not isinstance(extra, Lengthened) or where not in extra.paths:
             return part
+        if growing is not None and where not in growing:
+            return part  # each round begins with something else
         assert part.origin is not None
         frame.grows = True
         origin = part.origin._replace(extra=Lengthened(extra.paths, loop, where))
@@ -151,6 +154,21 @@ def each(value: Value, change: Callable[[Value, str], Value], path: str = "", de
         thing.fields = {n: new for n, (_, new) in fields.items()}
         return Value(INSTANCE, value.varies, value.tags, thing, value.element, value.origin)
     return change(value, path)
+
+
+def growing_in(frame: Frame, node: ast.AST) -> frozenset[str]:
+    """The paths of what the rehearsal of a loop left longer than it found it."""
+    found: set[str] = set()
+
+    def note(part: Value, _: str) -> Value:
+        extra = part.origin.extra if part.tags & GROWN and part.origin is not None else None
+        if isinstance(extra, Lengthened) and extra.loop is node:
+            found.add(extra.path)
+        return part
+
+    for value in frame.names.values():
+        each(value, note)
+    return frozenset(found)
 
 
 def after_loop(frame: Frame, node: ast.AST) -> None:

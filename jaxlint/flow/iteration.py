@@ -126,7 +126,8 @@ def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
     if kind == CONSTANT and isinstance(element.data, str):
         return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)
     if element.tags & TEXT:
-        return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)
+        tags = TEXT | (BOUNDED if bounded else element.tags & BOUNDED)
+        return Value(UNKNOWN, PER_ITERATION, tags, None, None, origin)
     if kind == UNKNOWN:
         return Value(UNKNOWN, PER_ITERATION, element.tags & RAGGED, None, None, element.origin)
     if kind == HOST and element.size == 1:

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
-from jaxlint.flow.growth import after_loop
+from jaxlint.flow.growth import after_loop, growing_in
 from jaxlint.flow.iteration import as_iterable, iterated
 from jaxlint.flow.mutation import LoopEnd, LoopStart
-from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.statements import target_names
 from jaxlint.flow.unrolled import note_loop
 from jaxlint.flow.values import (
@@ -73,7 +72,8 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     start = dict(base) if frame.quiet else _rehearse(frame, node, head, iterable, base, held)
     frame.names = start
     frame.log.append(LoopStart())
-    loop = _pass(frame, node, head, iterable)
+    growing = None if frame.quiet else growing_in(frame, node) if frame.grows else frozenset[str]()
+    loop = _pass(frame, node, head, iterable, growing)
     frame.log.append(LoopEnd())
     frame.loop -= 1
     if frame.level >= JIT and not frame.quiet:
@@ -110,9 +110,16 @@ def _field(owner: Value, name: str) -> Value | None:
     return stored if stored is not None else owner.data.cls.attribute(name)
 
 
-def _pass(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Value | None) -> Loop:
+def _pass(
+    frame: Frame,
+    node: LoopNode,
+    head: Callable[[], None],
+    iterable: Value | None,
+    growing: frozenset[str] | None = None,
+) -> Loop:
     """One walk through head and body; the environment at the end is what the next iteration starts from."""
     loop = Loop(node, iterable)
+    loop.growing = growing
     frame.loops.append(loop)
     head()
     ended = execute(frame, node.body)
@@ -205,22 +212,6 @@ def carried_names(frame: Frame, node: LoopNode) -> list[str]:
             _stores(child, names)
         known = frame.module.carried[node] = list(dict.fromkeys(names))
     return known
-
-
-_RESIZING_METHODS = frozenset(
-    {"append", "extend", "add", "insert", "appendleft", "setdefault", "pop", "popleft", "remove"}
-)
-
-
-def grows_in_loop(frame: Frame, name: str) -> bool:
-    """Whether a loop around here, in this function, changes the length of the container of that name."""
-    for loop in frame.loops:
-        for node in ast.walk(loop.node):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
-                continue
-            if node.func.attr in _RESIZING_METHODS and dotted_name(node.func.value) == name:
-                return True
-    return False
 
 
 def _stores(node: ast.stmt, names: list[str]) -> None:

@@ -8,6 +8,7 @@ from jaxlint.flow import dtypes, impure, traced
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
+from jaxlint.flow.shapes import repeated, settled_by, sliced, varied_part
 from jaxlint.flow.values import (
     API,
     ARRAYS,
@@ -55,6 +56,7 @@ from jaxlint.flow.values import (
     collection,
     join,
     join_environments,
+    like,
 )
 
 _FOLD = {
@@ -86,7 +88,7 @@ def _combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) 
     if ka == PARAMETER or kb == PARAMETER:
         return _with_parameter(a, b, op)
     if ka in CONCRETE or kb in CONCRETE:
-        return _with_array(a, b)
+        return _product(a, b) if op.__class__ is ast.MatMult else _with_array(a, b)
     if ka in NUMBERS and kb in NUMBERS:
         return _numbers(frame, a, b, op, node)
     if (a.tags | b.tags) & TEXT and (ka == CONSTANT or kb == CONSTANT or a.tags & b.tags & TEXT):
@@ -94,12 +96,16 @@ def _combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) 
             traced.demand(frame, node, b, "format")
         varies = max(a.varies, b.varies)
         return Value(UNKNOWN, varies, TEXT | (a.tags | b.tags) & BOUNDED, None, None, a.origin or b.origin)
+    if op.__class__ is ast.Mult and TREE in (ka, kb):
+        return repeated(frame, a if ka == TREE else b, b if ka == TREE else a, node)
     if ka == SHAPE or kb == SHAPE:
         return _shapes(a, b)
     if ka == TREE and kb == TREE:
         return _concatenated(a, b)
     if ka == UNKNOWN or kb == UNKNOWN:
         varies = max(a.varies, b.varies)
+        if (a.tags | b.tags) & RAGGED:
+            return (a if a.tags & RAGGED else b).but(varies=varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     return UNKNOWN_VALUE
 
@@ -111,6 +117,12 @@ def _with_parameter(a: Value, b: Value, op: ast.operator) -> Value:
     if other.kind == TREE or (other.kind == CONSTANT and isinstance(other.data, str)) or other.tags & TEXT:
         return UNKNOWN_VALUE
     return TRACED_MASK if a.tags & b.tags & BOOLEAN_MASK else TRACED_VALUE
+
+
+def _product(a: Value, b: Value) -> Value:
+    """`a @ b`: the first axis of the left operand stays, that of the right one is summed over."""
+    kind = DEVICE if DEVICE in (a.kind, b.kind) else HOST
+    return like(a, kind) if a.tags & SHAPED and not b.tags & SHAPED else Value(kind)
 
 
 def _with_array(a: Value, b: Value) -> Value:
@@ -303,6 +315,11 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
         if frame.level:
             traced.slice_bounds(frame, base, node.slice)
         note_counter(frame, node, index)
+        cut = sliced(frame, node.slice)
+        if cut is not None:
+            return Value(UNKNOWN, cut.varies, RAGGED, None, None, cut.origin)
+        if base.tags & RAGGED and index.kind == CONSTANT and isinstance(index.data, str):
+            return base  # a column
         varies = max(base.varies, index.varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:
@@ -342,11 +359,14 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
         return dtypes.member(base)
     if kind == PARAMETER:
         return Value(PARAMETER, 0, base.tags & UPDATED)
-    if index.tags & DATA_SHAPE and index.kind in ARRAYS:
-        return Value(kind, index.varies, DATA_SHAPE, None, None, index.origin)
-    ragged = ragged_slice(frame, node.slice)
-    if ragged is not None and kind in CONCRETE:
-        return Value(kind, PER_ITERATION, RAGGED | base.tags & DATA_SHAPE, None, None, ragged, base.size)
+    chosen = varied_part([index])
+    if chosen is not None and index.kind in (*ARRAYS, TREE):
+        return Value(kind, chosen.varies, chosen.tags & SHAPED, None, None, chosen.origin)
+    cut = sliced(frame, node.slice) if kind in CONCRETE else None
+    if cut is not None:
+        return Value(kind, cut.varies, RAGGED | base.tags & DATA_SHAPE, None, None, cut.origin, base.size)
+    if base.tags & SHAPED and settled_by(node.slice):
+        return Value(kind, 0, base.tags & BOOLEAN_MASK, None, None, None, base.size)
     # One member of an array has the same shape whichever it is, and so have those at given indices.
     kept = BOOLEAN_MASK if index.kind in NUMBERS or index.kind in ARRAYS else SHAPED | BOOLEAN_MASK
     tags = base.tags & kept
@@ -357,27 +377,13 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     return Value(kind, base.varies, tags, None, None, base.origin, base.size)
 
 
-def ragged_slice(frame: Frame, index: ast.expr) -> Origin | None:
-    """`[:n]` or `[a:b]` whose width changes with the loop: one bound varies alone."""
-    items = index.elts if isinstance(index, ast.Tuple) else [index]
-    for item in items:
-        if not isinstance(item, ast.Slice):
-            continue
-        bounds = [evaluate(frame, b) for b in (item.lower, item.upper) if b is not None]
-        moving = [
-            b
-            for b in bounds
-            if b.kind in (SCALAR, SHAPE) and b.varies >= PER_ITERATION and not b.tags & BOUNDED
-        ]
-        if len(moving) == 1 and moving[0].kind in (SCALAR, SHAPE):
-            return Origin(frame.module, item, "slice bound")
-    return None
-
-
 def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     if isinstance(node.slice, ast.Slice):
         if index.kind == TRACED:
             return element_of(base)
+        cut = sliced(frame, node.slice)
+        if cut is not None:
+            return Value(TREE, cut.varies, RAGGED, None, element_of(base), cut.origin)
         return collection(element_of(base), base.origin)
     if index.kind == CONSTANT and base.data is not None:
         if (

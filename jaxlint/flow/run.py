@@ -104,6 +104,7 @@ class Run:
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
         self.start_method: tuple[str, Place] | None = None  # what `set_start_method` was told, and where
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
+        self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.
         self.differentiated: set[Evaluation] = set()
         self.under_gradient: set[Evaluation] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
 from jaxlint.flow.objects import Foreign
+from jaxlint.flow.shapes import size
 from jaxlint.flow.values import (
     BOUNDED,
     FOREIGN,
@@ -48,11 +49,14 @@ def per_round(frame: Frame) -> int:
 def draw(frame: Frame, name: str, call: Call) -> Value:
     """A method of a numpy random generator: an array with a size, else a number (`integers` gives a numpy one)."""
     position = _SIZE_POSITION.get(name, 99)
-    size = call.argument(position, "size")
-    if name in _ARRAY_DRAWS or size is not None:
-        return Value(HOST)
+    shape = call.argument(position, "size")
+    if name in _ARRAY_DRAWS or shape is not None:
+        node = call.argument_node(position, "size") or call.node
+        varied = size(frame, HOST, node, shape) if shape is not None and not frame.level else None
+        return varied or Value(HOST)
     if name == "integers":
-        return Value(HOST, 0, 0, None, None, None, 1)
+        origin = Origin(frame.module, call.node, "random number")
+        return Value(HOST, per_round(frame), 0, None, None, origin, 1)
     return Value(SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "random number"))
 
 
@@ -69,7 +73,9 @@ def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last in ("seed", "SeedSequence", "get_state", "set_state"):
         return UNKNOWN_VALUE
     if last in ("rand", "randn"):
-        return Value(HOST) if call.positional else draw(frame, "random", call)
+        if not call.positional:
+            return draw(frame, "random", call)
+        return size(frame, HOST, call.node, tree(call.positional)) or Value(HOST)
     if last == "randint":
         return draw(frame, "uniform", call)
     return draw(frame, last, call)
@@ -105,7 +111,8 @@ def container(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     word = "list" if last == "deque" else "dict"
     if last.startswith("Weak"):
         return Value(UNKNOWN, 0, WEAK)
-    return tree([] if last == "deque" else {}, Origin(frame.module, call.node, word))
+    full = BOUNDED if last == "deque" and call.argument(1, "maxlen") is not None else 0
+    return tree([] if last == "deque" else {}, Origin(frame.module, call.node, word), full)
 
 
 @api_call("progress")

@@ -237,6 +237,11 @@ def like(value: Value, kind: int | None = None) -> Value:
     )
 
 
+def as_member(value: Value) -> Value:
+    """A value among others in a container: that their shapes differ does not make any of them change."""
+    return value.but(varies=0) if value.tags & SHAPED and value.varies else value
+
+
 def parts(value: Value) -> list[Value]:
     """The known members of a container or fields of an instance."""
     if value.kind == TREE:
@@ -282,6 +287,10 @@ def join(a: Value, b: Value) -> Value:
                 SCALAR, scalar.varies, tags | scalar.tags & (CARRIED | MOVED), None, None, scalar.origin
             )
         return UNKNOWN_VALUE
+    if kinds == {CONSTANT, UNKNOWN}:
+        constant, other = (a, b) if a.kind == CONSTANT else (b, a)
+        if isinstance(constant.data, str) and other.tags & TEXT:
+            return other
     if kinds <= _CALLABLES:
         return _one_of(a, b)
     if kinds == CONCRETE:
@@ -345,6 +354,8 @@ def _join_trees(a: Value, b: Value, tags: int, varies: int, origin: Origin | Non
         )
     if a.data.__class__ is dict and b.data.__class__ is dict and a.data.keys() == b.data.keys():
         return Value(TREE, varies, tags, {k: join(v, b.data[k]) for k, v in a.data.items()}, None, origin)
+    if a.data.__class__ is b.data.__class__ is list:
+        tags |= RAGGED  # of two lengths
     return Value(TREE, varies, tags, None, join_all([*parts(a), *parts(b)]), origin)
 
 

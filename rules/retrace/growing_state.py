@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import BoundaryUse, Growth, Guard, ModuleRole
+from jaxlint.flow.facts import Growth, Guard, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 from . import _wording as wording
@@ -25,8 +25,6 @@ class GrowingState(Rule):
         return again and fact.proof.level == "eager"
 
     def check(self, fact: Growth, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if any(use.place == fact.use and fact.name in use.rebinds for use in ctx.facts(BoundaryUse)):
-            return  # what the boundary gives back takes its place: the next round may start short again
         callee = f"`{wording.function_name(fact.boundary)}`"
         loop = fact.loop or fact.proof.repeated
         inside = fact.boundary.definition is not None and fact.boundary.definition.path == ctx.path
