@@ -18,6 +18,7 @@ from jaxlint.flow.objects import BoundaryState, Function, Read
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.run import Called, Evaluation, Run
 from jaxlint.flow.staleness import events, trace_of
+from jaxlint.flow.walking import walk
 from jaxlint.index.table import ModuleTable
 from jaxlint.jax_api.transforms import EAGER, JIT
 
@@ -50,7 +51,7 @@ def _is_parametrised(function: Function | None) -> bool:
     words = (
         n.attr if isinstance(n, ast.Attribute) else n.id if isinstance(n, ast.Name) else ""
         for decorator in function.node.decorator_list
-        for n in ast.walk(decorator)
+        for n in walk(decorator)
     )
     return any(word.startswith("parametri") or word == "parameterized" for word in words)
 

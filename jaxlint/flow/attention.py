@@ -7,10 +7,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jaxlint.flow.bindings import Bindings, bindings_of, own_nodes, scope_of
+from jaxlint.flow.bindings import Bindings, bindings_of, scope_of
 from jaxlint.flow.facts import Attention
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.walking import own_nodes, walk
 
 _DEPTH = 6
 _PRODUCTS = frozenset({"einsum", "matmul", "dot", "dot_general", "tensordot", "_einsum"})
@@ -58,7 +59,7 @@ class PendingSoftmax(PendingFact):
         function = self.frame.function
         if function is None or function.parent is None:
             return False
-        for node in ast.walk(function.parent.node):
+        for node in walk(function.parent.node):
             looped = node.args if isinstance(node, ast.Call) and _last_name(node.func) in _LOOPS else ()
             if any(isinstance(a, ast.Name) and a.id == function.name for a in looped):
                 return True
@@ -73,9 +74,9 @@ def note_softmax(frame: Frame, call: Call, by_hand: bool = False) -> None:
 
 def _is_normalised(scope: ast.AST) -> bool:
     """Something is divided by a sum along an axis."""
-    divided = (n.right for n in ast.walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div))
+    divided = (n.right for n in walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div))
     return any(
-        isinstance(n, ast.Call) and _last_name(n.func) == "sum" for right in divided for n in ast.walk(right)
+        isinstance(n, ast.Call) and _last_name(n.func) == "sum" for right in divided for n in walk(right)
     )
 
 
@@ -96,7 +97,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _is_answered(scope: ast.AST) -> bool:
-    for node in ast.walk(scope):
+    for node in walk(scope):
         word = _last_name(node) or (node.arg if isinstance(node, (ast.arg, ast.keyword)) else "")
         if word and _ANSWERED.search(word.lower()):
             return True
@@ -218,11 +219,11 @@ def _product_in(node: ast.expr) -> bool:
 
 def _carries(node: ast.AST, softmax: ast.Call, names: set[str]) -> bool:
     """The expression is the softmax, or comes from it by name."""
-    return any(n is softmax or (isinstance(n, ast.Name) and n.id in names) for n in ast.walk(node))
+    return any(n is softmax or (isinstance(n, ast.Name) and n.id in names) for n in walk(node))
 
 
 def _above(factor: ast.expr, softmax: ast.Call) -> Iterator[ast.expr]:
     """The expressions in a factor that lie around the softmax."""
-    for node in ast.walk(factor):
-        if isinstance(node, ast.expr) and node is not softmax and any(n is softmax for n in ast.walk(node)):
+    for node in walk(factor):
+        if isinstance(node, ast.expr) and node is not softmax and any(n is softmax for n in walk(node)):
             yield node

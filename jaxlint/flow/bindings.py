@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from jaxlint.flow.walking import own_nodes
 
 if TYPE_CHECKING:
     from jaxlint.flow.frame import Frame
     from jaxlint.flow.values import Value
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-
-def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function or module in source order, what is nested in it left out."""
-    for child in ast.iter_child_nodes(scope):
-        yield child
-        if not isinstance(child, _SCOPES):
-            yield from own_nodes(child)
 
 
 class Bindings:
@@ -27,6 +18,11 @@ class Bindings:
     def __init__(self, scope: ast.AST) -> None:
         self._bound: dict[str, list[ast.expr]] = {}
         self._members: dict[str, tuple[ast.expr, int]] = {}
+        known = scope.__dict__.get("bound")
+        if known is not None:
+            self._bound, self._members = known
+            return
+        scope.bound = self._bound, self._members  # type: ignore[attr-defined]  # once for each tree
         for node in own_nodes(scope):
             if isinstance(node, ast.Assign):
                 for target in node.targets:

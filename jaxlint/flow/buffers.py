@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.buffers import CONVERTED, DRAWS, MAKER_DTYPES
 
 
@@ -24,7 +25,7 @@ def _made(frame: Frame, name: str) -> Iterator[ast.expr]:
         root = function.cls.node
     elif "." not in name and name not in frame.names:
         root = frame.module.tree
-    for node in ast.walk(root):
+    for node in walk(root):
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             targets = [node.target]

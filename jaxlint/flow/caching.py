@@ -30,6 +30,7 @@ from jaxlint.flow.values import (
     Value,
     parts,
 )
+from jaxlint.flow.walking import walk
 
 if TYPE_CHECKING:
     from jaxlint.flow.run import Run
@@ -126,7 +127,7 @@ def _outlives_call(frame: Frame, container: ast.expr) -> bool:
 def _evicts(tree: ast.AST, name: str) -> bool:
     """Whether the module takes anything out of the container, or compares its length with a bound."""
     last = name.rpartition(".")[2]
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Delete):
             if any(isinstance(t, ast.Subscript) and _ends_with(t.value, last) for t in node.targets):
                 return True
@@ -163,7 +164,7 @@ def _key_open(frame: Frame, node: ast.expr, index: Value) -> bool | None:
         return False
     if index.varies >= PER_ITERATION:
         return True
-    for child in ast.walk(node):
+    for child in walk(node):
         word = (
             child.attr
             if isinstance(child, ast.Attribute)

@@ -15,6 +15,7 @@ from jaxlint.flow.objects import BoundaryState, Read
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE, UNKNOWN, Value, parts
+from jaxlint.flow.walking import walk
 
 _MODELS = ("equinox.nn.", "flax.nnx.")
 _NO_MODELS = ("flax.nnx.Rngs", "flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer", "flax.nnx.RngStream")
@@ -104,7 +105,7 @@ class PendingCapture(PendingFact):
         node = self.state.node
         if self.state.closure is not None or self.state.flavour == "filter" or not isinstance(node, ast.Call):
             return []
-        for part in ast.walk(node.args[0]) if node.args else ():
+        for part in walk(node.args[0]) if node.args else ():
             value = look(self.frame, part) if isinstance(part, (ast.Name, ast.Attribute)) else None
             name = dotted_name(part)
             if value is not None and name is not None and _is_model(value):
@@ -132,7 +133,7 @@ class PendingCapture(PendingFact):
             and isinstance(value.func, (ast.Name, ast.Attribute))
             and (value.func.attr if isinstance(value.func, ast.Attribute) else value.func.id) in _CONVERSIONS
             and not any(
-                isinstance(n, (ast.Call, ast.BinOp)) for argument in value.args for n in ast.walk(argument)
+                isinstance(n, (ast.Call, ast.BinOp)) for argument in value.args for n in walk(argument)
             )
             for value in bound
         )
@@ -141,11 +142,11 @@ class PendingCapture(PendingFact):
         """The name was bound to what `model.init(…)` or a loader of parameters returned."""
         for node in _scopes(self.frame, key, read):
             if read.subject == "self attribute":
-                bound = [n.value for n in ast.walk(node) if isinstance(n, ast.Assign) and _stores(n, key[-1])]
+                bound = [n.value for n in walk(node) if isinstance(n, ast.Assign) and _stores(n, key[-1])]
             else:
                 bound = Bindings(node).of(key[-1])
             for value in bound:
-                called = [n.func for n in ast.walk(value) if isinstance(n, ast.Call) and n.args]
+                called = [n.func for n in walk(value) if isinstance(n, ast.Call) and n.args]
                 if any(isinstance(f, ast.Attribute) and f.attr in _INITIALISERS for f in called):
                     return True
         return False
@@ -168,7 +169,7 @@ def _scopes(frame: Frame, key: Any, read: Read) -> list[ast.AST]:
 
 
 def _stores(node: ast.Assign, attr: str) -> bool:
-    targets = [t for target in node.targets for t in ast.walk(target)]
+    targets = [t for target in node.targets for t in walk(target)]
     return any(isinstance(t, ast.Attribute) and t.attr == attr for t in targets)
 
 

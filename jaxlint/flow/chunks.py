@@ -10,6 +10,7 @@ from jaxlint.flow.mapped import Sources
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONSTANT
+from jaxlint.flow.walking import walk
 
 _DEPTH = 4
 _ROUNDING = frozenset({"int", "ceil", "floor", "round"})
@@ -66,7 +67,7 @@ class _Lengths:
         self.frame = frame
         self.sources = Sources(frame)
         self.parameter = ""  # whose default makes one chunk of all
-        self.arrays = {n.id for n in ast.walk(mapped) if isinstance(n, ast.Name)}
+        self.arrays = {n.id for n in walk(mapped) if isinstance(n, ast.Name)}
         nested = frame.function is not None and frame.function.parent is not None
         self.passed_on = nested and any(self.sources.is_parameter(name) for name in self.arrays)
 
@@ -187,7 +188,7 @@ class _Lengths:
         if function is None or function.parent is not None or name not in function.index:
             return None
         position, lengths = function.index[name], []
-        for node in ast.walk(self.frame.module.tree):
+        for node in walk(self.frame.module.tree):
             if isinstance(node, ast.Call) and dotted_name(node.func) == function.name:
                 given = next((k.value for k in node.keywords if k.arg == name), None)
                 if given is None and position < len(node.args):

@@ -9,6 +9,7 @@ from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleR
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Cleared, Mutated, environment_key
 from jaxlint.flow.values import API, CONSTANT, UNKNOWN_VALUE, Value
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.runtime import ENVIRONMENT_OPTIONS
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.record import replace
@@ -124,7 +125,7 @@ def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
     if function is None or isinstance(function.node, ast.Lambda):
         return False
     names = {*function.params, *function.keyword_only} - {"self", "cls"}
-    for statement in ast.walk(function.node) if names else ():
+    for statement in walk(function.node) if names else ():
         asked: ast.AST | None = None
         if isinstance(statement, (ast.If, ast.While, ast.IfExp)) and _encloses(statement, node):
             asked = statement.test
@@ -136,7 +137,7 @@ def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
             asked = statement.test
         if isinstance(statement, (ast.If, ast.While, ast.IfExp)) and not _is_choice(statement.test):
             continue
-        if asked is not None and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(asked)):
+        if asked is not None and any(isinstance(n, ast.Name) and n.id in names for n in walk(asked)):
             return True
     return False
 
@@ -145,7 +146,7 @@ def _is_choice(test: ast.expr) -> bool:
     """A flag, or a comparison with a name or None: what a caller says on purpose. A tolerance is none."""
     return not any(
         isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE))
-        for n in ast.walk(test)
+        for n in walk(test)
         if isinstance(n, ast.Compare)
         for op in n.ops
     )
@@ -161,7 +162,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _encloses(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(child is inner for child in ast.walk(outer))
+    return any(child is inner for child in walk(outer))
 
 
 def _ends(body: list[ast.stmt]) -> bool:

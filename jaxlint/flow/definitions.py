@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Value,
 )
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.processes import PROCESS_CLASSES
 
@@ -95,7 +96,7 @@ def _captured_boundaries(frame: Frame, node: ast.FunctionDef | ast.AsyncFunction
         return
     held = {name for name, value in frame.names.items() if value.kind == BOUNDARY and name != node.name}
     if held:
-        for child in ast.walk(node):
+        for child in walk(node):
             if isinstance(child, ast.Name) and child.id in held:
                 frame.names[child.id].data.escapes = True
 

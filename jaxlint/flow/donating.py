@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import sharing
-from jaxlint.flow.bindings import Bindings, own_nodes
+from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.boundary import describe
 from jaxlint.flow.facts import DoubleDonation, UselessDonation
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
+from jaxlint.flow.walking import own_nodes, walk
 
 
 class PendingDonation(PendingFact):
@@ -69,13 +70,13 @@ def _arguments(call: ast.Call) -> list[tuple[int | None, str | None, ast.expr]]:
 
 def _within(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
     """The later one stands in the call itself and the earlier one, where the alias is made, does not."""
-    nodes = set(ast.walk(call))
+    nodes = set(walk(call))
     return later in nodes and earlier not in nodes
 
 
 def _has_two_names(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
     """Two names in the call that were bound by one statement."""
-    nodes = set(ast.walk(call))
+    nodes = set(walk(call))
     named = isinstance(earlier, ast.Name) and isinstance(later, ast.Name) and earlier.id != later.id
     return named and earlier in nodes and later in nodes
 
@@ -154,7 +155,7 @@ class PendingUselessDonation(PendingFact):
     def _is_integral(self, tree: ast.AST, node: ast.expr) -> bool:
         """The argument is made with an integral dtype, under its name perhaps."""
         if isinstance(node, ast.Name):
-            scopes = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))]
+            scopes = [tree, *(n for n in walk(tree) if isinstance(n, ast.FunctionDef))]
             bound = [value for scope in scopes for value in Bindings(scope).of(node.id)]
             return bool(bound) and all(_mentions(value, _INTEGRAL) for value in bound)
         return _mentions(node, _INTEGRAL)
@@ -205,7 +206,7 @@ def _mentions(node: ast.AST, dtypes: tuple[str, ...]) -> bool:
     """A dtype is named in the expression, in any spelling."""
     named = (
         n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", getattr(n, "value", ""))
-        for n in ast.walk(node)
+        for n in walk(node)
     )
     return any(word in dtypes for word in named if isinstance(word, str))
 

@@ -18,6 +18,7 @@ from jaxlint.flow.operand import closure_word, maker
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.run import Called, Evaluation, freshness
 from jaxlint.flow.values import FRESH, FUNCTION, INSTANCE, Value
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.transforms import (
     COMPILED_ALWAYS,
     COMPILED_PER_BODY,
@@ -110,7 +111,7 @@ _EFFECTS = frozenset(
 
 def _shows_effects(frame: Frame) -> bool:
     """Whether the loops around here, in this function, do what only makes sense outside a trace."""
-    called = (n.func for loop in frame.loops for n in ast.walk(loop.node) if isinstance(n, ast.Call))
+    called = (n.func for loop in frame.loops for n in walk(loop.node) if isinstance(n, ast.Call))
     return any(
         (f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "") in _EFFECTS
         for f in called

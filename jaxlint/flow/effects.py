@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     Value,
     parts,
 )
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.effects import shows
 from jaxlint.jax_api.transforms import VMAP
 
@@ -190,7 +191,7 @@ def _lost(frame: Frame, node: ast.expr, owner: Value) -> bool:
         return False
     if node.id not in function.index or not _is_entry(frame) or frame.names.get(node.id) is not owner:
         return False
-    return not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function.node))
+    return not any(isinstance(n, ast.Return) and n.value is not None for n in walk(function.node))
 
 
 def _is_entry(frame: Frame) -> bool:
@@ -249,7 +250,7 @@ def _says_so(call: Call) -> bool:
         texts += [
             part.value
             for node in call.node.args
-            for part in ast.walk(node)
+            for part in walk(node)
             if isinstance(part, ast.Constant) and isinstance(part.value, str)
         ]
     return any(word in text.lower() for text in texts for word in _OF_THE_TRACE)

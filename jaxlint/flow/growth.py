@@ -25,6 +25,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
 )
+from jaxlint.flow.walking import walk
 
 _GROWTH = GROWN | LENGTHENED
 # What hands back the same array, or another form of it.
@@ -193,7 +194,7 @@ def _goes_on(frame: Frame, inner: ast.AST, paths: frozenset[str]) -> bool:
     if not frame.loops:
         return False
     body = frame.loops[-1].node.body  # type: ignore[attr-defined]
-    stores = (n for child in body if child is not inner for n in ast.walk(child))
+    stores = (n for child in body if child is not inner for n in walk(child))
     return not any(isinstance(getattr(n, "ctx", None), ast.Store) and path_of(n) in paths for n in stores)
 
 
@@ -236,7 +237,7 @@ def renamed(value: Value, closure: Closure, paths: Callable[[], dict[str, str | 
 
 
 def _holds(closure: Closure, loop: ast.AST) -> bool:
-    return any(node is loop for node in ast.walk(closure.function.node))
+    return any(node is loop for node in walk(closure.function.node))
 
 
 def _renamed_paths(paths: Iterable[str], closure: Closure, given: dict[str, str | None]) -> Iterable[str]:

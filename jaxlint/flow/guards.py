@@ -6,6 +6,7 @@ import ast
 
 from jaxlint.flow.facts import Guard
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 
 TRY = int(Guard.TRY)
@@ -77,7 +78,7 @@ def _asks_for_shape(node: ast.expr) -> bool:
     return any(
         (isinstance(n, ast.Attribute) and n.attr in STATIC_ATTRIBUTES)
         or (isinstance(n, ast.Name) and n.id == "len")
-        for n in ast.walk(node)
+        for n in walk(node)
     )
 
 
@@ -101,7 +102,7 @@ def takes_tracer_errors(handlers: list[ast.ExceptHandler]) -> bool:
 def _names(node: ast.expr) -> set[str]:
     return {
         n.id if isinstance(n, ast.Name) else n.attr
-        for n in ast.walk(node)
+        for n in walk(node)
         if isinstance(n, (ast.Name, ast.Attribute))
     }
 

@@ -10,6 +10,7 @@ from jaxlint.flow.mutation import environment_key
 from jaxlint.flow.objects import Read
 from jaxlint.flow.outer import where_kept
 from jaxlint.flow.values import CONSTANT, Value
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.impure import GENERATORS, RANDOM, impurity
 from jaxlint.jax_api.transforms import JIT, VMAP
 
@@ -61,7 +62,7 @@ def _seeds(frame: Frame) -> bool:
         isinstance(n, ast.Call)
         and isinstance(n.func, ast.Attribute)
         and n.func.attr in ("seed", "manual_seed")
-        for n in ast.walk(function.node)
+        for n in walk(function.node)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.bindings import own_nodes, scope_of
+from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.facts import EagerInit
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mapped import Sources, variants_of
@@ -13,6 +13,7 @@ from jaxlint.flow.objects import Closure, Foreign, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import API, DEVICE_VALUE, FOREIGN, FUNCTION, INSTANCE, TRACED_VALUE, UNKNOWN, Value
+from jaxlint.flow.walking import children, own_nodes, walk
 
 _MODELS = re.compile(
     r"(^|_)(model|net|network|module|policy|critic|actor|encoder|decoder|transformer)(_def)?$"
@@ -139,7 +140,7 @@ class PendingReshape(PendingFact):
     def fact(self) -> EagerInit | None:
         frame = self.frame
         scope = scope_of(frame)
-        parent = {child: node for node in ast.walk(scope) for child in ast.iter_child_nodes(node)}
+        parent = {child: node for node in walk(scope) for child in children(node)}
         at: ast.AST = self.node
         outer = parent.get(at)
         if (
@@ -150,7 +151,7 @@ class PendingReshape(PendingFact):
             name = outer.targets[0].id
             loads = [
                 n
-                for n in ast.walk(scope)
+                for n in walk(scope)
                 if isinstance(n, ast.Name)
                 and n.id == name
                 and isinstance(n.ctx, ast.Load)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from jaxlint.finding import Place
-from jaxlint.flow.bindings import Bindings, bindings_of, look, own_nodes, scope_of
+from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.operand import dotted_name, operand
@@ -15,6 +15,7 @@ from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.unrolled import rounds
 from jaxlint.flow.values import API, CONCRETE, DEVICE, SCALAR, TREE, UNKNOWN, Value, is_small, parts
+from jaxlint.flow.walking import own_nodes, walk
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
@@ -183,7 +184,7 @@ def _copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
     """
     if isinstance(node, ast.Call) and _last_name(node.func) in _PACKING:
         return False
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Call) and part.args and _last_name(part.func) in _COPIES:
             if _on_device(frame, part.args[0], 2):
                 return True
@@ -235,7 +236,7 @@ def _has_decoder(frame: Frame) -> bool:
 
 def _is_decoded(node: ast.expr, bindings: Bindings, depth: int) -> bool:
     """A frame that a video library decoded, by the names of what the expression comes from."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, (ast.Name, ast.Attribute)) and _DECODERS.search(_last_name(part)):
             return True
         followed = bindings.of(part.id) if isinstance(part, ast.Name) and depth else ()
@@ -257,9 +258,9 @@ def _counts(loop: ast.While) -> bool:
     """`while i < n`, with `i += 1` in the body, or `len(kept) < n`."""
     if not isinstance(loop.test, ast.Compare):
         return False
-    tested = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)}
+    tested = {n.id for n in walk(loop.test) if isinstance(n, ast.Name)}
     stepped = {
-        n.target.id for n in ast.walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+        n.target.id for n in walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
     }
     return bool(tested & stepped) or "len" in tested
 
@@ -298,7 +299,7 @@ def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: i
             known = _kind_of_source(frame, value, bindings, depth - 1)
             if known:
                 return known
-    words = " ".join(_last_name(n) for n in ast.walk(source) if isinstance(n, (ast.Name, ast.Attribute)))
+    words = " ".join(_last_name(n) for n in walk(source) if isinstance(n, (ast.Name, ast.Attribute)))
     if any(_STREAMS.search(word) for word in words.split()):
         return "stream"
     return "loader" if any(_LOADERS.search(word) for word in words.split()) else ""
@@ -308,7 +309,7 @@ def _is_emptied(frame: Frame, container: str, loop: Any, scope: ast.AST) -> bool
     """Whether the container loses members again, or a bound on its length is looked at."""
     last = container.rpartition(".")[2]
     where: ast.AST = frame.module.tree if "." in container else loop if loop is not None else scope
-    for node in ast.walk(where):
+    for node in walk(where):
         if isinstance(node, ast.Call):
             name = _last_name(node.func)
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -329,7 +330,7 @@ def _is_emptied(frame: Frame, container: str, loop: Any, scope: ast.AST) -> bool
 
 
 def _attribute_has_bound(where: ast.AST, container: str) -> bool:
-    assigned = (n for n in ast.walk(where) if isinstance(n, ast.Assign)) if "." in container else ()
+    assigned = (n for n in walk(where) if isinstance(n, ast.Assign)) if "." in container else ()
     return any(_has_bound(n.value) for n in assigned if dotted_name(n.targets[0]) == container)
 
 
@@ -344,13 +345,13 @@ def _is_joined(container: str, scope: ast.AST) -> bool:
         isinstance(node, ast.Call)
         and _last_name(node.func) in _JOINING
         and any(dotted_name(argument) == container for argument in node.args)
-        for node in ast.walk(scope)
+        for node in walk(scope)
     )
 
 
 def _is_sampled(loop: Any, node: ast.AST) -> bool:
     """Only every so many rounds: under `if step % 100 == 0`."""
-    tests = (test for test in ast.walk(loop) if isinstance(test, ast.If)) if loop is not None else ()
-    around = (test.test for test in tests if any(child is node for child in ast.walk(test)))
-    remainders = (n for test in around for n in ast.walk(test) if isinstance(n, ast.BinOp))
+    tests = (test for test in walk(loop) if isinstance(test, ast.If)) if loop is not None else ()
+    around = (test.test for test in tests if any(child is node for child in walk(test)))
+    remainders = (n for test in around for n in walk(test) if isinstance(n, ast.BinOp))
     return any(isinstance(n.op, ast.Mod) for n in remainders)

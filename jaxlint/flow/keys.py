@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.bindings import Bindings, own_nodes
+from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.walking import own_nodes, walk
 
 _DEPTH = 3
 _ATTRIBUTES = {
@@ -29,7 +30,7 @@ class Key:
         self._follow(node, Bindings(scope), _DEPTH)
 
     def _follow(self, node: ast.AST, bindings: Bindings, depth: int) -> None:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Attribute):
                 self._named(part.attr, _ATTRIBUTES)
             elif isinstance(part, ast.Call):

@@ -15,6 +15,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.values import API, FUNCTION, HOST, TREE, UNKNOWN, Value
+from jaxlint.flow.walking import walk
 from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
 from jaxlint.jax_api.transforms import EAGER
 
@@ -178,7 +179,7 @@ def _lends(function: Function) -> dict[str, str]:
     """The parameters that a function hands to jax as they are, and to which call."""
     if function.lends is None:
         function.lends = {}
-        for node in ast.walk(function.node):
+        for node in walk(function.node):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
                 last = (dotted_name(node.func) or "").rpartition(".")[2]
                 api = next((t for t in TRANSFERS if t.endswith(f".{last}")), None)
@@ -189,7 +190,7 @@ def _lends(function: Function) -> dict[str, str]:
 
 def _writes(function: ast.AST, parameter: str) -> bool:
     """Whether a function stores into its parameter."""
-    for node in ast.walk(function):
+    for node in walk(function):
         written: ast.expr | None = None
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             written = node.targets[0].value

@@ -23,6 +23,7 @@ from jaxlint.flow.values import (
     collection,
     tree,
 )
+from jaxlint.flow.walking import walk
 
 _RESIZING = frozenset(
     {"append", "extend", "add", "insert", "appendleft", "setdefault", "pop", "popleft", "remove"}
@@ -43,7 +44,7 @@ def resized(frame: Frame, code: ast.AST) -> dict[str, ast.AST]:
     if known is None:
         known = {}
         anew: set[str] = set()
-        for node in ast.walk(code):
+        for node in walk(code):
             name = _resized_by(node)
             if name is not None:
                 known.setdefault(name, node)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.bindings import Bindings, bindings_of, look, own_nodes, scope_of
+from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import API, CLASS, FOREIGN, FUNCTION, INSTANCE, UNKNOWN_VALUE, Value
+from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.jax_api.loading import ABSTRACT, LOADERS, RESTORE_KEYWORDS
 
 _DEPTH = 3  # functions entered
@@ -101,7 +102,7 @@ def _builds(frame: Frame, call: ast.Call, depth: int) -> bool:
     """Whether the call makes the arrays of a model or state."""
     names = {
         n.attr if isinstance(n, ast.Attribute) else n.id
-        for n in ast.walk(call)
+        for n in walk(call)
         if isinstance(n, (ast.Attribute, ast.Name))
     }
     if names & ABSTRACT or any("abstract" in name for name in names):
@@ -174,9 +175,9 @@ def _subject(node: ast.expr) -> ast.expr:
 
 def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call) -> bool:
     """Whether anything but the load reads what was built."""
-    inside = set(ast.walk(load))
+    inside = set(walk(load))
     named = [
-        n for n in ast.walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name
+        n for n in walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name
     ]
     stored = [n.lineno for n in named if isinstance(n.ctx, ast.Store) and n.lineno >= load.lineno]
     end = min(stored, default=1 << 30)
@@ -187,9 +188,9 @@ def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call) -> bool:
 
 def _only_sometimes(scope: ast.AST, made: ast.Call, load: ast.Call) -> bool:
     """The load stands under a condition that the building does not: without a checkpoint the model is needed."""
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, (ast.If, ast.Try, ast.IfExp)):
-            inside = set(ast.walk(node))
+            inside = set(walk(node))
             if load in inside and made not in inside:
                 return True
     return False
@@ -197,13 +198,13 @@ def _only_sometimes(scope: ast.AST, made: ast.Call, load: ast.Call) -> bool:
 
 def _on_host(scope: ast.AST, node: ast.Call) -> bool:
     """`with jax.default_device(cpu):` around it."""
-    for block in ast.walk(scope):
+    for block in walk(scope):
         if isinstance(block, (ast.With, ast.AsyncWith)):
             names = {
                 (dotted_name(item.context_expr.func) or "").rpartition(".")[2]
                 for item in block.items
                 if isinstance(item.context_expr, ast.Call)
             }
-            if "default_device" in names and any(child is node for child in ast.walk(block)):
+            if "default_device" in names and any(child is node for child in walk(block)):
                 return True
     return False

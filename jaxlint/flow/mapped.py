@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from jaxlint.flow.bindings import Bindings, own_nodes
+from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.facts import WideMap
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Closure, Function
@@ -14,6 +14,7 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.stack_use import StackUses
 from jaxlint.flow.values import API, CONSTANT, LAZY, Value
+from jaxlint.flow.walking import own_nodes, walk
 
 _COPIES = frozenset({"tile", "repeat", "broadcast_to"})
 _MAKERS = frozenset({"arange", "zeros", "ones", "full", "empty", "linspace", "eye", "meshgrid"}) | frozenset(
@@ -248,7 +249,7 @@ def makes_arrays(sources: Sources, function: Function, variants: int | None) -> 
             sizes = [*node.args[2:3], *(k.value for k in node.keywords if k.arg == "num")]
         product, exact = 1, variants is not None
         for size in sizes:
-            if any(isinstance(n, ast.Name) and n.id in own for n in ast.walk(size)):
+            if any(isinstance(n, ast.Name) and n.id in own for n in walk(size)):
                 break
             for part in size.elts if isinstance(size, (ast.Tuple, ast.List)) else [size]:
                 number = sources.number(part)
@@ -280,10 +281,10 @@ def captures_arrays(function: Function) -> bool:
         return False
     held = {*outer.params, *outer.keyword_only}
     held |= {n.id for n in own_nodes(outer.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    called = {n.func for n in ast.walk(function.node) if isinstance(n, ast.Call)}
+    called = {n.func for n in walk(function.node) if isinstance(n, ast.Call)}
     return any(
         isinstance(n, ast.Name) and n.id in held - set(function.params) and n not in called
-        for n in ast.walk(function.node)
+        for n in walk(function.node)
     )
 
 
@@ -292,7 +293,7 @@ def calls_model(function: Function) -> bool:
     return any(
         isinstance(n, ast.Call)
         and bool(_MODELS.search((dotted_name(n.func) or "").rpartition(".")[2].lower()))
-        for n in ast.walk(function.node)
+        for n in walk(function.node)
     )
 
 
@@ -309,7 +310,7 @@ def writes_to_captured(sources: Sources, function: Function, offset: int) -> boo
         if not (isinstance(item.value, ast.Attribute) and item.value.attr == "at"):
             continue
         array = dotted_name(item.value.value)
-        indices = {n.id for n in ast.walk(item.slice) if isinstance(n, ast.Name)}
+        indices = {n.id for n in walk(item.slice) if isinstance(n, ast.Name)}
         if array is not None and array.partition(".")[0] not in own and indices & own:
             inner = Bindings(function.node).of(array)
             made = [dotted_name(m.func) or "" for m in sources.bound(array) if isinstance(m, ast.Call)]

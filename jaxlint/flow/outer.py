@@ -8,6 +8,7 @@ from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Evaluation
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
+from jaxlint.flow.walking import walk
 
 _MEMBERS = frozenset({"setdefault", "get"})  # what they give is a member of their receiver
 
@@ -93,12 +94,12 @@ def is_taken_back(frame: Frame, target: str) -> bool:
     function saves first and restores."""
     if not target:
         return False
-    calls = (n for n in ast.walk(frame.module.tree) if isinstance(n, ast.Call))
+    calls = (n for n in walk(frame.module.tree) if isinstance(n, ast.Call))
     if any(dotted_name(call.func) == f"{target}.pop" for call in calls):
         return True
     function = frame.function
     assigns = (
-        [n for n in ast.walk(function.node) if isinstance(n, ast.Assign)] if function is not None else []
+        [n for n in walk(function.node) if isinstance(n, ast.Assign)] if function is not None else []
     )
     saved = {dotted_name(t) for a in assigns if dotted_name(a.value) == target for t in a.targets} - {None}
     restoring = (a for a in assigns if dotted_name(a.value) in saved)

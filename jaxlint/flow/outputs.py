@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.bindings import Bindings, look, own_nodes
+from jaxlint.flow.bindings import Bindings, look
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import LoadedModule
@@ -23,6 +23,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Value,
 )
+from jaxlint.flow.walking import own_nodes
 
 _DEPTH = 4
 # Names of what is a number, whatever its shape cannot tell.

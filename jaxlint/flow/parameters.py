@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from jaxlint.flow.objects import Function
+from jaxlint.flow.walking import walk
 
 _SHAPE_CALLS = frozenset(
     [
@@ -108,7 +109,7 @@ class _Uses(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If | ast.While | ast.IfExp | ast.Assert) -> None:
-        for child in ast.walk(node.test):
+        for child in walk(node.test):
             self.note(child, "branch")
         self.generic_visit(node)
 
@@ -124,7 +125,7 @@ class _Uses(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        for child in ast.walk(node):
+        for child in walk(node):
             self.note(child, "formatted")
 
     def visit_Return(self, node: ast.Return) -> None:

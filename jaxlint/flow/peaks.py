@@ -11,6 +11,7 @@ from jaxlint.flow.facts import PeakRead
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONSTANT, UNKNOWN_VALUE, Value
+from jaxlint.flow.walking import children, walk
 
 COUNTERS = frozenset({"peak_bytes_in_use", "peak_pool_bytes", "allocated_bytes.all.peak"})
 _PROCESSES = re.compile(r"subprocess|multiprocessing|Process$|ProcessPool|spawn|Popen|mp$")
@@ -33,7 +34,7 @@ class PendingPeak(PendingFact):
 
     def fact(self) -> PeakRead:
         tree = self.frame.module.tree
-        words = {_word(node) for node in ast.walk(tree)}
+        words = {_word(node) for node in walk(tree)}
         own = [kind for loop in self.loops if (kind := kind_of_loop(loop))]
         callers = [] if own else self._callers(tree, 2)
         own = own or [kind for _, loop in callers if loop is not None and (kind := kind_of_loop(loop))]
@@ -67,7 +68,7 @@ def _calls(
     node: ast.AST, name: str, loop: ast.AST | None = None, owner: str = ""
 ) -> Iterator[tuple[ast.Call, ast.AST | None, str]]:
     """(call, innermost loop in its function, that function's name) of the calls of a name."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         inner, home = loop, owner
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner, home = None, child.name
@@ -102,7 +103,7 @@ def kind_of_loop(loop: ast.AST) -> str:
         source, target = loop.generators[0].iter, loop.generators[0].target
     else:
         return ""
-    words = {_word(node) for part in (source, target) for node in ast.walk(part)} - {""}
+    words = {_word(node) for part in (source, target) for node in walk(part)} - {""}
     if any(_DEVICES.search(word) for word in words):
         return "devices"
     if any(_STEPS.search(word) for word in words) and not isinstance(source, (ast.Tuple, ast.List)):

@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.objects import ClassInfo
 from jaxlint.flow.values import CLASS, CONSTANT, FUNCTION, NONE, Value, parts
+from jaxlint.flow.walking import walk
 
 
 def note_registration(cls: ClassInfo, decorator: ast.expr) -> None:
@@ -31,7 +32,7 @@ def auxiliary(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         return set()
     assigned: dict[str, ast.expr] = {}
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             assigned[node.targets[0].id] = node.value
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
@@ -44,7 +45,7 @@ def auxiliary(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 def _attributes(node: ast.expr, owner: str) -> set[str]:
     return {
         child.attr
-        for child in ast.walk(node)
+        for child in walk(node)
         if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child.value.id == owner
     }
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.bindings import own_nodes
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Called, Evaluation, Run
+from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.jax_api.transforms import GRAD
 
 _PRODUCTS = frozenset({"dot", "matmul", "einsum", "dot_general", "tensordot", "conv_general_dilated", "conv"})
@@ -61,7 +61,7 @@ def saves_memory(body: Closure | None, frame: Frame) -> bool:
         or (isinstance(node, ast.Attribute) and node.attr in _SAVING)
         or (isinstance(node, ast.arg) and ("remat" in node.arg or "checkpoint" in node.arg))
         for scope in scopes
-        for node in ast.walk(scope)
+        for node in walk(scope)
     )
 
 
@@ -92,12 +92,12 @@ def _derived(scope: ast.AST, name: str) -> set[str]:
     for node in own_nodes(scope):
         if isinstance(node, ast.Assign) and _root(node.value) in found:
             for target in node.targets:
-                found |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+                found |= {n.id for n in walk(target) if isinstance(n, ast.Name)}
     return found
 
 
 def _mentions(node: ast.expr, names: set[str]) -> bool:
-    return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node))
+    return any(isinstance(n, ast.Name) and n.id in names for n in walk(node))
 
 
 def _root(node: ast.expr) -> str:

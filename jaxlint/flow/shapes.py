@@ -24,6 +24,7 @@ from jaxlint.flow.values import (
     join_all,
     parts,
 )
+from jaxlint.flow.walking import walk
 from jaxlint.flow.widths import Width, width
 from jaxlint.jax_api.arrays import OWN_SHAPE, REDUCTIONS
 
@@ -158,7 +159,7 @@ def _remainder(frame: Frame, stop: ast.expr, step: ast.expr) -> str:
         return PARTIAL if size.data > 0 and end.data % size.data else ""
     resolved = _resolved(frame, stop)
     whole = (ast.Sub, ast.FloorDiv, ast.Mod, ast.Mult)
-    if any(isinstance(n, ast.BinOp) and isinstance(n.op, whole) for n in ast.walk(resolved)):
+    if any(isinstance(n, ast.BinOp) and isinstance(n.op, whole) for n in walk(resolved)):
         return ""  # full batches only
     return PERHAPS_PARTIAL
 
@@ -191,12 +192,12 @@ def _called(call: ast.Call) -> str:
 
 def _asks_length(loop: ast.AST) -> bool:
     """Whether the loop tests the length of something: it treats the last batch in a way of its own."""
-    tests = (node.test for node in ast.walk(loop) if isinstance(node, (ast.If, ast.IfExp)))
+    tests = (node.test for node in walk(loop) if isinstance(node, (ast.If, ast.IfExp)))
     return any(
         (isinstance(n, ast.Call) and _called(n) == "len")
         or (isinstance(n, ast.Attribute) and n.attr in ("shape", "size"))
         for test in tests
-        for n in ast.walk(test)
+        for n in walk(test)
     )
 
 

@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jaxlint.flow.bindings import own_nodes
 from jaxlint.flow.objects import Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import CLASS, FUNCTION, LAZY
+from jaxlint.flow.walking import own_nodes, walk
 
 _DEPTH = 6
 # What gives back the very array it is given (measured).
@@ -67,7 +67,7 @@ class Sources:
             for item in node.elts:
                 yield from self.of(item, at, depth - 1)
         elif isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Name):
-            drawn = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            drawn = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
             for source in self.of(node.elt, at, depth - 1) if node.elt.id not in drawn else ():
                 yield source
                 yield source._replace(module=at.module, node=node.elt, doubled=True)
@@ -223,7 +223,7 @@ def _is_older(source: Source, passed: dict[str, tuple[ast.expr, Place]]) -> bool
     """Whether what a function returns was passed to it, rather than made anew by this call."""
     first = source.way[0]
     return any(first is node or first is node_at.scope for node, node_at in passed.values()) or any(
-        isinstance(first, ast.AST) and any(n is first for n in ast.walk(node)) for node, _ in passed.values()
+        isinstance(first, ast.AST) and any(n is first for n in walk(node)) for node, _ in passed.values()
     )
 
 
@@ -257,7 +257,7 @@ def _binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | No
                 bound = _in_target(target, node.value, name)
                 found = bound or found
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.With, ast.AugAssign)) and node.lineno < before:
-            target_nodes = ast.walk(node.target) if not isinstance(node, ast.With) else iter(())
+            target_nodes = walk(node.target) if not isinstance(node, ast.With) else iter(())
             if any(isinstance(t, ast.Name) and t.id == name for t in target_nodes):
                 made = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node.value  # type: ignore[union-attr]
                 found = ast.copy_location(ast.Await(made), made), None  # something new each time

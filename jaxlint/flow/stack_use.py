@@ -12,6 +12,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Closure
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.values import API, CONSTANT, LAZY
+from jaxlint.flow.walking import children, walk
 from jaxlint.jax_api.arrays import REDUCTIONS
 
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
@@ -96,7 +97,7 @@ def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
 class StackUses:
@@ -112,8 +113,8 @@ class StackUses:
         function = frame.function
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
         self.parent: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.scope):
-            for child in ast.iter_child_nodes(node):
+        for node in walk(self.scope):
+            for child in children(node):
                 self.parent[child] = node
 
     def find(self) -> tuple[str, list[ast.AST]]:
@@ -181,14 +182,14 @@ class StackUses:
     def _loads(self, name: str) -> list[ast.Name]:
         return [
             n
-            for n in ast.walk(self.scope)
+            for n in walk(self.scope)
             if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
         ]
 
     def _stores(self, name: str) -> int:
         return sum(
             isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-            for n in ast.walk(self.scope)
+            for n in walk(self.scope)
         )
 
     def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:

@@ -30,6 +30,7 @@ from jaxlint.flow.values import (
     join_environments,
     parts,
 )
+from jaxlint.flow.walking import walk
 from jaxlint.flow.watching import forget
 from jaxlint.index.naming import imported_module
 from jaxlint.jax_api.processes import EXECUTOR
@@ -355,7 +356,7 @@ def match(frame: Frame, node: ast.Match) -> bool:
     exhaustive = False
     for case in node.cases:
         frame.names = dict(base)
-        for pattern in ast.walk(case.pattern):
+        for pattern in walk(case.pattern):
             name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
             if isinstance(name, str):
                 frame.names[name] = UNKNOWN_VALUE

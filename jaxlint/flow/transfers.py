@@ -13,6 +13,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE, DEVICE_VALUE, HOST, TREE, UNKNOWN, Value, is_small
+from jaxlint.flow.walking import children, walk
 
 _DATA = re.compile(
     r"(^|_)(x|y|xs|ys|train|test|data|dataset|images?|labels?|targets?|features|inputs|samples|corpus|tokens|"
@@ -76,12 +77,12 @@ class PendingTransfer(PendingFact):
             argument,
             *(bindings_of(self.frame).of(argument.id) if isinstance(argument, ast.Name) else ()),
         ]
-        called = (n.func for value in made for n in ast.walk(value) if isinstance(n, ast.Call))
+        called = (n.func for value in made for n in walk(value) if isinstance(n, ast.Call))
         return any(_LOADERS.search((dotted_name(f) or "").rpartition(".")[2]) for f in called)
 
     def _slices(self, node: ast.AST, looped: bool, traced: bool) -> Iterator[ast.Subscript]:
         """Reads of a part of it, another one each time, outside any trace."""
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             inside, in_trace = looped, traced
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 function = self.frame.module.functions.get(child)
@@ -97,7 +98,7 @@ class PendingTransfer(PendingFact):
         if not isinstance(node.ctx, ast.Load) or dotted_name(node.value) != self.target:
             return False
         index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
-        return any(isinstance(n, ast.Name) for n in ast.walk(index))
+        return any(isinstance(n, ast.Name) for n in walk(index))
 
 
 def note_transfer(frame: Frame, call: Call) -> None:

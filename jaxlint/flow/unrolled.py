@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     UNKNOWN,
     Value,
 )
+from jaxlint.flow.walking import walk
 
 LONG = 16  # rounds of one loop
 LONG_NEST = 64  # rounds of nested loops together
@@ -93,7 +94,7 @@ def measured(frame: Frame, node: ast.expr | None) -> str:
 
 def _assigned(scope: ast.AST, name: str) -> Iterator[tuple[ast.expr, bool]]:
     """(value, whether it is unpacked) of the assignments of a name."""
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name) and target.id == name:
@@ -226,7 +227,7 @@ def _holds_tracers(value: Value) -> bool:
 
 def _nodes(body: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
     for child in body:
-        yield from ast.walk(child)
+        yield from walk(child)
 
 
 class _Body:
@@ -245,7 +246,7 @@ class _Body:
         self.nodes = list(_nodes(body))
         self.found = found
         self.variables = (
-            {n.id for n in ast.walk(target) if isinstance(n, ast.Name)} if target is not None else set()
+            {n.id for n in walk(target) if isinstance(n, ast.Name)} if target is not None else set()
         )
 
     def unrolls_work(self) -> bool:
@@ -275,7 +276,7 @@ class _Body:
         return False
 
     def _uses_variable(self, node: ast.AST) -> bool:
-        return any(isinstance(n, ast.Name) and n.id in self.variables for n in ast.walk(node))
+        return any(isinstance(n, ast.Name) and n.id in self.variables for n in walk(node))
 
     def _is_array(self, node: ast.expr) -> bool:
         value = evaluate(self.frame, node)
@@ -298,7 +299,7 @@ class _Body:
         if name == self.found.name:
             return True
         function = self.frame.function
-        asked = self.found.bound != "shape" and function is not None and ast.walk(function.node)
+        asked = self.found.bound != "shape" and function is not None and walk(function.node)
         return any(
             isinstance(child, ast.Attribute)
             and child.attr in ("shape", "ndim", "dtype", "at")
@@ -308,7 +309,7 @@ class _Body:
 
     def _changes_shape(self, index: ast.expr) -> bool:
         """`x[i:]`: another shape in each round."""
-        for node in ast.walk(index):
+        for node in walk(index):
             if isinstance(node, ast.Slice):
                 moving = [b for b in (node.lower, node.upper) if b is not None and self._uses_variable(b)]
                 if len(moving) == 1:

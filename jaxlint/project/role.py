@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from jaxlint.flow.facts import ModuleRole
+from jaxlint.flow.walking import walk
 from jaxlint.project.settings import Settings
 
 _APPLICATION_NAMES = ("setup", "noxfile")
@@ -87,7 +88,7 @@ def _configuring(tree: ast.Module) -> frozenset[str]:
         node.name
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
-        and any(_changes_configuration(child) for child in ast.walk(node))
+        and any(_changes_configuration(child) for child in walk(node))
     }
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "jax":
@@ -145,7 +146,7 @@ def _is_path(node: ast.stmt) -> bool:
     """`cache = os.path.join(tempfile.gettempdir(), "x")`: a name for a directory to be set up."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
         return False
-    calls = [_dotted(child.func) for child in ast.walk(node.value) if isinstance(child, ast.Call)]
+    calls = [_dotted(child.func) for child in walk(node.value) if isinstance(child, ast.Call)]
     return all(call.startswith(("os.", "pathlib.", "tempfile.", "Path")) for call in calls)
 
 

@@ -1,0 +1,66 @@
+"""Walking syntax trees: as `ast.walk` does, in half its time, and but once for a function or module."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+# Fields that hold no expression or statement.
+_DULL = frozenset(
+    {"asname", "attr", "ctx", "id", "kind", "level", "module", "op", "ops", "type_comment", "type_ignores"}
+)
+_FIELDS: dict[type, tuple[str, ...]] = {
+    cls: tuple(field for field in cls._fields if field not in _DULL)
+    for cls in vars(ast).values()
+    if isinstance(cls, type) and issubclass(cls, ast.AST)
+}
+_FIELDS.update(dict.fromkeys((ast.Constant, ast.Name, ast.Pass, ast.Global, ast.Nonlocal), ()))
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_REMEMBERED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module})
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node in source order, operators and contexts left out."""
+    found: list[ast.AST] = []
+    for name in _FIELDS[node.__class__]:
+        value: Any = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [child for child in value if type(child) in _FIELDS]
+        elif type(value) in _FIELDS:
+            found.append(value)
+    return found
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, the nearest first, operators and contexts left out."""
+    known: list[ast.AST] | None = node.__dict__.get("walked")
+    if known is not None:
+        return known
+    found = [node]
+    for each in found:  # it grows meanwhile; what `children` does, without a call for each
+        for name in _FIELDS[each.__class__]:
+            value: Any = getattr(each, name, None)
+            if isinstance(value, list):
+                found += [child for child in value if type(child) in _FIELDS]
+            elif type(value) in _FIELDS:
+                found.append(value)
+    if node.__class__ in _REMEMBERED:
+        node.walked = found  # type: ignore[attr-defined]  # as long as the tree lives
+    return found
+
+
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """The nodes of a function or module in source order, what is nested in it left out."""
+    known: list[ast.AST] | None = scope.__dict__.get("own")
+    if known is not None:
+        return known
+    found: list[ast.AST] = []
+    stack = children(scope)[::-1]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if not isinstance(node, _NESTED):
+            stack += children(node)[::-1]
+    if scope.__class__ in _REMEMBERED:
+        scope.own = found  # type: ignore[attr-defined]
+    return found
