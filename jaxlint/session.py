@@ -56,7 +56,7 @@ class Session:
         self.project = project
         self.rules = rules
         self.sources = Sources({file.absolute: file for file in files})
-        self._contents, self._unreadable = self.sources.read_all(project.python_files())
+        self._contents, self.unreadable = self.sources.read_all(project.python_files())
         self._indexer = Indexer(project, self.sources, known or {})
 
     @cached_property
@@ -74,7 +74,7 @@ class Session:
     @property
     def problems(self) -> list[Finding]:
         """What is wrong with given files as such. Complete once all roots are analysed."""
-        by_path = {**self._unreadable, **self._indexer.problems}
+        by_path = {**self.unreadable, **self._indexer.problems}
         return [problem for path, problem in by_path.items() if path in self.sources.given]
 
     # ------------------------------------------------------------ analysing
