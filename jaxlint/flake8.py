@@ -85,4 +85,5 @@ def _policy(settings_file: str | None, root: str, lone_file: str) -> Policy:
     """What holds for all files of a project. flake8 comes with one after the other; this is made once."""
     found = settings.load(settings_file) if settings_file else settings.Settings()
     project = Project(root, found, [lone_file] if lone_file else [])
+    _ = project.pyproject  # that it is broken is one finding about the settings, not one of a rule
     return Policy(project, registry.load(), min_severity=Severity.WARNING, honour_noqa=False)

@@ -100,6 +100,13 @@ def test_settings_that_cannot_be_used_are_said_in_a_line() -> None:
     assert text.startswith("JAX000 SettingsError: ") and "did you mean `select`?" in text
 
 
+def test_a_project_file_that_cannot_be_read_is_said_in_a_line() -> None:
+    Path("pyproject.toml").write_bytes(b"\xff\xfe")
+    ((line, column, text),) = plugin("hazard103\n")
+    assert (line, column) == (1, 0)
+    assert text.startswith("JAX000 TomlError: ") and "cannot decode" in text
+
+
 def test_unknown_codes_in_the_settings() -> None:
     Path("jaxlint.toml").write_text("ignore = ['JAX904']")
     ((line, column, text),) = plugin("x = 1\n")

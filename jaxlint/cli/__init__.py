@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -41,14 +42,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         result = _run(arguments)
         sys.stdout.flush()
         return result
-    except BrokenPipeError:
-        # Whoever read our output has had enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our output has had enough
+        _write_no_more()
         return status.FAILED
     except KeyboardInterrupt:
         return status.INTERRUPTED
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            _write_no_more()
+            status.complain(f"cannot write: {error.strerror}")
+            return status.FAILED
         return _failed(error)
+
+
+def _write_no_more() -> None:
+    """Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

@@ -21,15 +21,21 @@ from jaxlint.flow.values import (
     API,
     BOOLEAN_MASK,
     BOUNDARY,
+    CLASS,
     CONSTANT,
+    DTYPE,
+    FOREIGN,
     FRESH,
     FUNCTION,
+    HOST,
     INSTANCE,
     LOW,
+    MODULE,
     NONE,
     ONE_OF,
     PARTIAL,
     SCALAR,
+    SHAPE,
     TRACED_MASK,
     TRACED_PARAMETER,
     TRACED_VALUE,
@@ -339,17 +345,31 @@ def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list
     if frame.level >= JIT:
         return []
     watches: list[Watch] = []
-    for index, name, _, node, _ in names:
+    for index, name, value, node, _ in names:
         dotted = dotted_name(node)
         if dotted is None or dotted.count(".") > 1 or dotted == "self":
             continue
         donated = state.donated
         donating = donated is not None and (index in donated or name in donated) and not _only_scalars(state)
+        donating = donating and not _has_no_buffer(value)
         if donating and frame.level > EAGER:
             continue  # under grad a donation has no effect
         if dotted in frame.names or "." in dotted or frame.function is None:
             watches.append(watch(frame, dotted, state, call.node, donating))
     return watches
+
+
+_WITHOUT_BUFFERS = frozenset(
+    (CONSTANT, SCALAR, SHAPE, HOST, FUNCTION, BOUNDARY, CLASS, API, MODULE, DTYPE, PARTIAL, ONE_OF)
+)
+
+
+def _has_no_buffer(value: Value) -> bool:
+    """Nothing on the device that could be given away: numbers, functions, numpy's arrays (what is donated is their
+    copy), Optax's transformations (`filter_jit(donate="all")` donates the arrays among its arguments)."""
+    if value.kind == FOREIGN:
+        return value.data is not None and str(value.data.api).startswith("optax.")
+    return value.kind in _WITHOUT_BUFFERS
 
 
 def _only_scalars(state: BoundaryState) -> bool:

@@ -146,3 +146,20 @@ def test_a_clean_file_starts_light(tmp_path: Path) -> None:
     }
     assert "jaxlint.check" in loaded
     assert loaded.isdisjoint(heavy | {"tomllib", "difflib", "jaxlint.project.comments"})
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("environment", [{}, {"JAXLINT_TRACEBACK": "1"}])
+def test_a_full_disk_is_one_line(tmp_path: Path, environment: dict[str, str]) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(IMPORTS)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "jaxlint", "--isolated", "--no-cache", str(path)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+    assert done.returncode == 2
+    assert done.stderr == "jaxlint: cannot write: No space left on device\n"
