@@ -176,9 +176,7 @@ def _subject(node: ast.expr) -> ast.expr:
 def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call) -> bool:
     """Whether anything but the load reads what was built."""
     inside = set(walk(load))
-    named = [
-        n for n in walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name
-    ]
+    named = [n for n in walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name]
     stored = [n.lineno for n in named if isinstance(n.ctx, ast.Store) and n.lineno >= load.lineno]
     end = min(stored, default=1 << 30)
     return any(

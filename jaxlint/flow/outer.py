@@ -98,9 +98,7 @@ def is_taken_back(frame: Frame, target: str) -> bool:
     if any(dotted_name(call.func) == f"{target}.pop" for call in calls):
         return True
     function = frame.function
-    assigns = (
-        [n for n in walk(function.node) if isinstance(n, ast.Assign)] if function is not None else []
-    )
+    assigns = [n for n in walk(function.node) if isinstance(n, ast.Assign)] if function is not None else []
     saved = {dotted_name(t) for a in assigns if dotted_name(a.value) == target for t in a.targets} - {None}
     restoring = (a for a in assigns if dotted_name(a.value) in saved)
     return any(dotted_name(t) == target for a in restoring for t in a.targets)

@@ -87,8 +87,7 @@ def _configuring(tree: ast.Module) -> frozenset[str]:
     own = {
         node.name
         for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and any(_changes_configuration(child) for child in walk(node))
+        if isinstance(node, ast.FunctionDef) and any(_changes_configuration(child) for child in walk(node))
     }
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "jax":
