@@ -98,8 +98,9 @@ class _Uses(ast.NodeVisitor):
                 self.note(item, word)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        self.note(node.left, "arithmetic")
-        self.note(node.right, "arithmetic")
+        for side in (node.left, node.right):
+            if not isinstance(side, ast.BinOp):  # whose own visit it is: a sum of a thousand terms is deep
+                self.note(side, "arithmetic")
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:

@@ -192,13 +192,21 @@ def _called(call: ast.Call) -> str:
 
 def _asks_length(loop: ast.AST) -> bool:
     """Whether the loop tests the length of something: it treats the last batch in a way of its own."""
-    tests = (node.test for node in walk(loop) if isinstance(node, (ast.If, ast.IfExp)))
-    return any(
-        (isinstance(n, ast.Call) and _called(n) == "len")
-        or (isinstance(n, ast.Attribute) and n.attr in ("shape", "size"))
-        for test in tests
-        for n in walk(test)
+    tests = [node.test for node in walk(loop) if isinstance(node, (ast.If, ast.IfExp))]
+    names = {n.id for test in tests for n in walk(test) if isinstance(n, ast.Name)}
+    made = (  # `missing = size - len(batch)`, then `if missing:`
+        node.value
+        for node in walk(loop)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id in names for t in node.targets)
     )
+    return any(_is_length(n) for asked in (*tests, *made) for n in walk(asked))
+
+
+def _is_length(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _called(node) == "len"
+    return isinstance(node, ast.Attribute) and node.attr in ("shape", "size")
 
 
 # ---------------------------------------------------------------- sizes
@@ -274,10 +282,18 @@ def varied_part(values: list[Value]) -> Value | None:
     """The value, or the member of one, whose shape is not the same each time."""
     for value in values:
         members = [value, *parts(value)] if value.kind == TREE else [value]
+        if _is_padded(members[1:]):
+            continue
         for member in members:
             if member.tags & SHAPED:
                 return member
     return None
+
+
+def _is_padded(members: list[Value]) -> bool:
+    """`[batch, np.zeros(size - len(batch))]`: what has a size of its own fills up what is missing."""
+    fillings = [m for m in members if m.origin is not None and m.origin.word in (SIZE, FEW)]
+    return 0 < len(fillings) < len(members)
 
 
 def settles(name: str, call: Call, axis_position: int) -> bool:
