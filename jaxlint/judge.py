@@ -63,7 +63,8 @@ class Judge:
         found: list[Finding] = []
         for rule, pair, fact in suspects:
             try:
-                found += pair.check(fact, context.node(fact.place), context)
+                node = context.node(fact.place) if pair.needs_node else None
+                found += pair.check(fact, node, context)
             except Exception as error:
                 found.append(failed(rule, fact.place, error))
         return found

@@ -164,11 +164,17 @@ def _pairs(rule: Rule) -> list[Pair]:
             kinds = _named_facts(method)
             if kinds != _named_facts(check):
                 raise RuleError(*_where(check), f"{twin} and {name} annotate `fact` differently")
-            found.extend(Pair(kind, method, check) for kind in kinds)
+            needs_node = "node" in check.__code__.co_varnames[: check.__code__.co_argcount]
+            judgement = check if needs_node else _without_node(check)
+            found.extend(Pair(kind, method, judgement, needs_node) for kind in kinds)
     if not found:
         path = sys.modules[type(rule).__module__].__file__ or ""
         raise RuleError(path, 1, "the rule has no suspect and check")
     return found
+
+
+def _without_node(check: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda fact, node, context: check(fact, context)
 
 
 def _named_facts(method: Callable[..., Any]) -> list[type[Fact]]:

@@ -6,7 +6,8 @@
         def suspect(self, fact: JitCall) -> bool: ...
         def check(self, fact: JitCall, node: cst.CSTNode, ctx: Context) -> Iterator[Finding]: ...
 
-Both are dispatched by the annotation of `fact`. A rule with several pairs names them `suspect_x`/`check_x`.
+Both are dispatched by the annotation of `fact`. A rule with several pairs names them `suspect_x`/`check_x`. A
+`check(self, fact, ctx)` does without the node, or asks `ctx.node(fact.place)` when it comes to need it.
 Code, slug, status, severity and fix come from the front matter of the page of the same name.
 """
 
@@ -53,11 +54,15 @@ class Meta:
 
 @record
 class Pair:
-    """One subscription of a rule: the type of fact, the suspicion and the judgement."""
+    """One subscription of a rule: the type of fact, the suspicion and the judgement.
+
+    Where the judgement does not need the node at the fact's place, nobody needs to parse for it.
+    """
 
     fact: type[Fact]
     suspect: Callable[[Fact], bool]
     check: Callable[[Fact, cst.CSTNode | None, Context], Iterator[Finding]]
+    needs_node: bool = True
 
 
 class Rule:

@@ -120,13 +120,14 @@ class Collector:
     ) -> None:
         if not hasattr(item.node, "lineno"):
             return
-        place = item.module.place(item.node)
         function = item.evaluation.function
+        again = (repeated is not None or item.in_loop) and not (function is not None and function.cached)
+        if (item.evaluation, root.eager, again, root.at_import) in seen:
+            return  # most are: the places of the others are worth to be looked up
+        place = item.module.place(item.node)
         name = function.qualname if function is not None else ""
         step = Step(place, name, item.in_loop, item.sometimes, item.declared)
-        inner_repeated = repeated or (place if item.in_loop else None)
-        if function is not None and function.cached:
-            inner_repeated = None
+        inner_repeated = (repeated or place) if again else None
         self._walk(item.evaluation, root, (*chain, step)[-_CHAIN:], inner_repeated, seen)
 
     def _fact(self, item: Any) -> Fact | None:

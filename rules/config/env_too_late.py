@@ -15,8 +15,6 @@ from jaxlint.jax_api.runtime import CLIENT_TIME_VARIABLES
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 # Libraries that start processes: those read the environment afresh.
@@ -29,7 +27,7 @@ class EnvTooLate(Rule):
     def suspect(self, fact: ConfigChange) -> bool:
         return fact.how == "environ" and _too_late(fact) is not None
 
-    def check(self, fact: ConfigChange, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: ConfigChange, ctx: Context) -> Iterator[Finding]:
         passed = _too_late(fact)
         starts_processes = any(name.startswith(_STARTERS) for name in ctx.aliases)
         if passed is None or (starts_processes and fact.symbol):

@@ -25,7 +25,7 @@ class ForkAfterJax(Rule):
     def suspect(self, fact: ProcessStart) -> bool:
         return fact.after_device_use is not None or fact.worker is not None
 
-    def check(self, fact: ProcessStart, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: ProcessStart, ctx: Context) -> Iterator[Finding]:
         if fact.method == "default" and ctx.requires_python >= FORK_IS_DEFAULT_BEFORE:
             return
         used = fact.after_device_use

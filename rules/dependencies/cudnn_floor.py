@@ -15,8 +15,6 @@ from . import _cudnn as cudnn
 from . import _sets as sets
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -26,7 +24,7 @@ class CudnnFloor(Rule):
     def suspect(self, fact: DependencySet) -> bool:
         return any("jax" in r.name for r in fact.requirements)
 
-    def check(self, fact: DependencySet, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: DependencySet, ctx: Context) -> Iterator[Finding]:
         gpu = sets.gpu_jax(fact)
         needs = cudnn.needed(gpu) if gpu is not None else []
         if gpu is None or not needs:

@@ -14,8 +14,6 @@ from jaxlint.rule import Rule
 from . import _sets as sets
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -34,7 +32,7 @@ class JaxJaxlibMismatch(Rule):
         names = {requirement.name for requirement in fact.requirements}
         return {"jax", "jaxlib"} <= names
 
-    def check(self, fact: DependencySet, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: DependencySet, ctx: Context) -> Iterator[Finding]:
         jax, jaxlib = sets.asked(fact, "jax"), sets.asked(fact, "jaxlib")
         if jax is None or jaxlib is None or jax.source or jaxlib.source:
             return

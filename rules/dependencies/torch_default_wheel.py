@@ -15,8 +15,6 @@ from . import _cudnn as cudnn
 from . import _sets as sets
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -26,7 +24,7 @@ class TorchDefaultWheel(Rule):
     def suspect(self, fact: DependencySet) -> bool:
         return not fact.locked and any(r.name == "torch" for r in fact.requirements)
 
-    def check(self, fact: DependencySet, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: DependencySet, ctx: Context) -> Iterator[Finding]:
         gpu, torch = sets.gpu_jax(fact), sets.asked(fact, "torch")
         if gpu is None or torch is None or torch.conda or cudnn.build_of_torch(fact, torch):
             return

@@ -15,8 +15,6 @@ from . import _cudnn as cudnn
 from . import _sets as sets
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _REMEDY = (
@@ -31,7 +29,7 @@ class TwoCudnn(Rule):
     def suspect(self, fact: DependencySet) -> bool:
         return any(r.name.startswith(("jax", CUDNN)) for r in fact.requirements)
 
-    def check(self, fact: DependencySet, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: DependencySet, ctx: Context) -> Iterator[Finding]:
         packages = {
             line.name: line for line in sets.limits(fact, CUDNN) if fact.locked or not line.constraint
         }

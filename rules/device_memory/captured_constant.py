@@ -12,8 +12,6 @@ from jaxlint.rule import Confidence, Rule, Severity
 from ..retrace import _wording as wording
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 # Elements of four bytes: 1 MiB is worth a warning, below 4 KiB nobody would notice.
@@ -30,7 +28,7 @@ class CapturedConstant(Rule):
             return False
         return any(_weighs(c) and (fact.proof.eager or _is_heavy(c)) for c in fact.captures)
 
-    def check(self, fact: CapturedConstants, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: CapturedConstants, ctx: Context) -> Iterator[Finding]:
         if not fact.proof.eager and _is_seen_running(fact, ctx):
             return  # what is known where it runs counts
         captures = [capture for capture in fact.captures if _weighs(capture)]

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Chunked, Guard, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -21,7 +19,7 @@ class ChunkNotSmaller(Rule):
     def suspect(self, fact: Chunked) -> bool:
         return fact.length is None or fact.length > 1
 
-    def check(self, fact: Chunked, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Chunked, ctx: Context) -> Iterator[Finding]:
         api = f"`{ctx.spell('jax.lax.map') or 'lax.map'}`"
         if fact.why == "number":
             reason = f"`batch_size` is {fact.chunk} and there are {fact.length} to map over"

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import DatasetTransfer
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -21,7 +19,7 @@ class DatasetOnDevice(Rule):
     def suspect(self, fact: DatasetTransfer) -> bool:
         return True
 
-    def check(self, fact: DatasetTransfer, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: DatasetTransfer, ctx: Context) -> Iterator[Finding]:
         yield self.finding(
             fact,
             f"All of `{fact.name}` is put on the device, and each step reads a part of it from the host: the data "

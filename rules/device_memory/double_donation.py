@@ -12,8 +12,6 @@ from jaxlint.rule import Confidence, Rule
 from ..retrace import _wording as wording
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -23,7 +21,7 @@ class DoublyDonated(Rule):
     def suspect(self, fact: DoubleDonation) -> bool:
         return fact.proof.level == "eager"
 
-    def check(self, fact: DoubleDonation, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: DoubleDonation, ctx: Context) -> Iterator[Finding]:
         yield self.finding(
             fact,
             f"`{fact.name}` is a second name for an array that `{wording.function_name(fact.boundary)}` is given "

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import EagerInit, ModuleRole
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _FEW = 8  # members of a mapped constructor
@@ -26,7 +24,7 @@ class EagerInitialisation(Rule):
             return False  # its users may well jit it
         return fact.how != "mapped" or fact.number is None or fact.number >= _FEW
 
-    def check(self, fact: EagerInit, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: EagerInit, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST:
             return
         jit = ctx.spell("jax.jit") or "jax.jit"

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Load, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -21,7 +19,7 @@ class LoadIntoLiveModel(Rule):
     def suspect(self, fact: Load) -> bool:
         return fact.proof.level == "eager"
 
-    def check(self, fact: Load, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Load, ctx: Context) -> Iterator[Finding]:
         api = "`restore`" if fact.api == "restore" else f"`{ctx.spell(fact.api) or fact.api}`"
         what = f"`{fact.skeleton}`" if fact.skeleton else "a model"
         shapes = "eqx.filter_eval_shape" if fact.api.startswith("equinox.") else "jax.eval_shape"

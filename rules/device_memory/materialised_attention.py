@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Attention
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -21,7 +19,7 @@ class MaterialisedAttention(Rule):
     def suspect(self, fact: Attention) -> bool:
         return True
 
-    def check(self, fact: Attention, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Attention, ctx: Context) -> Iterator[Finding]:
         yield self.finding(
             fact,
             "The scores of every query against every key are stored (batch by heads by length by length), for the "

@@ -14,8 +14,6 @@ from ..retrace import _wording as wording
 from . import _donation as donation
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _KEYS = frozenset({"key", "keys", "rng", "rngs", "prng", "seed"})
@@ -29,7 +27,7 @@ class MissingDonation(Rule):
     def suspect_update(self, fact: JitCall) -> bool:
         return fact.boundary.updates and not fact.only_lowered and _could_donate(fact)
 
-    def check_update(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check_update(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
         uses = _calls(fact.boundary, ctx)
         eager = [use for use in uses if use.proof.level == "eager"]
         if uses and not eager:
@@ -42,7 +40,7 @@ class MissingDonation(Rule):
         may_replace = (repeats or attribute) and not fact.boundary.updates and bool(_replaced(fact))
         return may_replace and _could_donate(fact)
 
-    def check_rebind(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check_rebind(self, fact: BoundaryUse, ctx: Context) -> Iterator[Finding]:
         uses = _calls(fact.boundary, ctx)
         if fact == next(filter(self.suspect_rebind, uses), fact):  # one finding per boundary
             yield from self._judge(fact, _replaced_slots([fact]), uses, ctx)

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import ModuleRole, Scan
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _FEW = 4  # blocks
@@ -24,7 +22,7 @@ class MissingRemat(Rule):
         few = fact.length is not None and fact.length < _FEW
         return fact.of_blocks and fact.differentiated and not fact.checkpointed and not few
 
-    def check(self, fact: Scan, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Scan, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST:
             return
         api = f"`{ctx.spell(fact.api) or fact.api}`"

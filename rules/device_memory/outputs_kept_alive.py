@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Append, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _FEW = 16  # rounds
@@ -27,7 +25,7 @@ class OutputsKeptAlive(Rule):
             return False
         return fact.loop is not None or (fact.proof.repeated is not None and "." in fact.container)
 
-    def check(self, fact: Append, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Append, ctx: Context) -> Iterator[Finding]:
         name = f"`{fact.value.name}`" if fact.value.name else "The output of each step"
         container = f"`{fact.container}`" if fact.container else "a list"
         advice = fact.output in ("number", "unknown") or fact.collected or fact.joined

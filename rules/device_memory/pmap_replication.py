@@ -10,8 +10,6 @@ from jaxlint.flow.facts import BoundaryUse, Fact, JitCall, ModuleRole, Replicati
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _ADVICE = "With `jax.jit` and a `NamedSharding` large parts can be split over the devices instead of copied."
@@ -23,7 +21,7 @@ class PmapReplication(Rule):
     def suspect_copy(self, fact: Replication) -> bool:
         return True
 
-    def check_copy(self, fact: Replication, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check_copy(self, fact: Replication, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST or fact.place != _first(ctx.facts(Replication), ctx):
             return
         what = f"`{fact.name}`" if fact.name else "The state"
@@ -37,7 +35,7 @@ class PmapReplication(Rule):
     def suspect(self, fact: JitCall) -> bool:
         return fact.boundary.flavour == "pmap"
 
-    def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST or _first(ctx.facts(Replication), ctx) is not None:
             return
         pmaps = [call for call in ctx.facts(JitCall) if call.boundary.flavour == "pmap"]

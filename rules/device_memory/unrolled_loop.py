@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Guard, ModuleRole, Unrolled
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -21,7 +19,7 @@ class UnrolledLoop(Rule):
     def suspect(self, fact: Unrolled) -> bool:
         return fact.proof.level == "jit"
 
-    def check(self, fact: Unrolled, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Unrolled, ctx: Context) -> Iterator[Finding]:
         over = ctx.text(fact.place)
         loop = f"The loop over `{over}`" if over and len(over) < 40 else "This loop"
         if fact.form == "while" and over:

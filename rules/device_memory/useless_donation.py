@@ -12,8 +12,6 @@ from jaxlint.rule import Confidence, Rule
 from ..retrace import _wording as wording
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _REASONS = {
@@ -30,7 +28,7 @@ class UselesslyDonated(Rule):
     def suspect(self, fact: UselessDonation) -> bool:
         return fact.proof.level == "eager" and fact.boundary.flavour != "nnx"
 
-    def check(self, fact: UselessDonation, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: UselessDonation, ctx: Context) -> Iterator[Finding]:
         boundary = fact.boundary
         uses = [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
         if fact.why == "absent":

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Guard, ModuleRole, WideMap
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _FEW = 8  # variants; so many fit side by side
@@ -31,7 +29,7 @@ class WideVmapReduce(Rule):
     def suspect(self, fact: WideMap) -> bool:
         return fact.number is None or fact.number >= _FEW
 
-    def check(self, fact: WideMap, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: WideMap, ctx: Context) -> Iterator[Finding]:
         mapped = f"`{fact.function.rpartition('.')[2]}`" if fact.function else "this function"
         count = f"all {fact.number}" if fact.number is not None else "all"
         over = f"{count} {_VARIANTS[fact.variants]}"

@@ -10,8 +10,6 @@ from jaxlint.flow.facts import Append, Kind, ModuleRole, Tag
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -29,7 +27,7 @@ class AccumulatePerStep(Rule):
             return False
         return fact.over in ("stream", "loader") or (fact.over == "" and _goes_on(fact))
 
-    def check(self, fact: Append, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: Append, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST and fact.over not in ("stream", "loader"):
             return
         container = f"`{fact.container}`" if fact.container else "This list"

@@ -11,8 +11,6 @@ from jaxlint.jax_api.precision import NARROWED
 from jaxlint.rule import Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -22,7 +20,7 @@ class Float64Request(Rule):
     def suspect(self, fact: WideRequest) -> bool:
         return True
 
-    def check(self, fact: WideRequest, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: WideRequest, ctx: Context) -> Iterator[Finding]:
         given = NARROWED[fact.dtype]
         text = ctx.text(fact.place)
         asked = f"`{text}`" if fact.dtype in text or not text[:1].isalpha() else f"`{text}` ({fact.dtype})"

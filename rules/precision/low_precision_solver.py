@@ -11,8 +11,6 @@ from jaxlint.jax_api.precision import SECOND_ORDER
 from jaxlint.rule import Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -22,7 +20,7 @@ class LowPrecisionSolver(Rule):
     def suspect(self, fact: LowPrecisionSolve) -> bool:
         return True
 
-    def check(self, fact: LowPrecisionSolve, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: LowPrecisionSolve, ctx: Context) -> Iterator[Finding]:
         solver = ctx.spell(fact.solver) or fact.solver
         dtype = fact.dtype or "16-bit"
         subject = f"`{fact.operand.name}`" if fact.operand.name else "its argument"

@@ -11,8 +11,6 @@ from jaxlint.flow.facts import TreeUpcast
 from jaxlint.rule import Rule
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _LARGE = re.compile(r"(^|_)(d?grads?|gradients?|params?|parameters|weights|updates)(_|\d|$)")
@@ -26,7 +24,7 @@ class UpcastCopy(Rule):
         name = fact.operand.name or ""
         return fact.dtype == "float32" and bool(_LARGE.search(name.rpartition(".")[2].lower()))
 
-    def check(self, fact: TreeUpcast, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: TreeUpcast, ctx: Context) -> Iterator[Finding]:
         if not fact.proof.eager and (fact.proof.level == "eager" or ctx.jax_version > _COPIED_UNDER_JIT):
             return  # perhaps its callers jit it, and then the compiler may do without the copy
         beside = "while the original is still there" if fact.rebinds else "beside the original"

@@ -32,7 +32,7 @@ class CallForm(Rule):
         plain = not fact.starred and fact.proof.level == "eager"
         return known and plain and fact.boundary.flavour in (*_FORMAL, "filter")
 
-    def check(self, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: BoundaryUse, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST:
             return
         earlier = [
@@ -43,7 +43,7 @@ class CallForm(Rule):
         for use in earlier:
             difference = _difference(use, fact)
             if difference is not None:
-                yield self._finding(use, fact, difference, node, ctx)
+                yield self._finding(use, fact, difference, ctx.node(fact.place), ctx)
                 return
         yield from self._plain_after(fact, ctx)
 

@@ -12,8 +12,6 @@ from jaxlint.rule import Confidence, Rule
 from . import _wording as wording
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _RUN_ONCE = ("", "main", "_main")
@@ -25,7 +23,7 @@ class StaticSelf(Rule):
     def suspect(self, fact: JitCall) -> bool:
         return _keyed_on_self(fact) or _jits_own_method(fact)
 
-    def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
         if _keyed_on_self(fact):
             yield from self._check_static(fact, ctx)
             return

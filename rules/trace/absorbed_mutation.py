@@ -12,8 +12,6 @@ from jaxlint.rule import Confidence, Rule
 from ._tracing import api_name
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 
@@ -23,7 +21,7 @@ class AbsorbedMutationRule(Rule):
     def suspect(self, fact: AbsorbedMutation) -> bool:
         return True
 
-    def check(self, fact: AbsorbedMutation, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: AbsorbedMutation, ctx: Context) -> Iterator[Finding]:
         function = fact.boundary.function.rpartition(".")[2]
         keeper = f"`{function}`" if function and not function.startswith("<") else "The jitted function"
         yield self.finding(

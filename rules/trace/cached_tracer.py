@@ -12,8 +12,6 @@ from jaxlint.rule import Confidence, Rule
 from . import _tracing as tracing
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from jaxlint.context import Context
 
 _DECORATORS = frozenset({"lru_cache", "cache", "cached_property"})
@@ -25,7 +23,7 @@ class CachedTracerRule(Rule):
     def suspect(self, fact: CachedTracer) -> bool:
         return fact.how in _DECORATORS or tracing.proven(fact)
 
-    def check(self, fact: CachedTracer, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: CachedTracer, ctx: Context) -> Iterator[Finding]:
         if fact.how in _DECORATORS:
             keeper = f"`{fact.how}` keeps what `{fact.name}` returns"
             remedy = "Compute it with numpy, or under `jax.ensure_compile_time_eval()`"

@@ -23,7 +23,7 @@ class HostBufferMutatedRule(Rule):
     def suspect(self, fact: HostBufferMutated) -> bool:
         return fact.proof.level == "eager"
 
-    def check(self, fact: HostBufferMutated, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: HostBufferMutated, ctx: Context) -> Iterator[Finding]:
         writes = [
             f for f in ctx.facts(HostBufferMutated) if f.transfer == fact.transfer and f.name == fact.name
         ]
