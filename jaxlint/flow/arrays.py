@@ -45,6 +45,7 @@ from jaxlint.flow.values import (
     is_number,
     parts,
 )
+from jaxlint.flow.weak_types import made_weak
 from jaxlint.jax_api.arrays import (
     BOOLEAN,
     DATA_SHAPED,
@@ -126,7 +127,8 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
         note_transfer(frame, call)
         if last == "asarray":
             lend(frame, "jax.numpy.asarray", call)
-    return _array(DEVICE, [] if settles(last, call, 1) else values, 0, _size(last, call))
+    made = _array(DEVICE, [] if settles(last, call, 1) else values, 0, _size(last, call))
+    return made_weak(last, call, made) if last in ("array", "asarray", "full") else made
 
 
 def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:

@@ -6,12 +6,14 @@ import ast
 
 from jaxlint.flow import effects, growth, lending, traced
 from jaxlint.flow.caching import note_fill
+from jaxlint.flow.carry import field_carried
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.keeping import note_entry
 from jaxlint.flow.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.optional import key_stored
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
@@ -175,6 +177,7 @@ def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value
     if value.kind == BOUNDARY or known is None:
         fields[target.attr] = stored
     else:
+        field_carried(frame, owner.data, target.attr, known, stored)
         fields[target.attr] = join(known, stored)
     if is_small(known or UNKNOWN_VALUE) and stored.kind in (DEVICE, UNKNOWN, TREE):
         # The state of a step keeps its shape from call to call.
@@ -215,6 +218,8 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     elif owner.kind == HOST:
         lending.written(frame, target, target.value)
     if owner.kind == TREE:
+        if frame.branches and owner.data.__class__ is dict and index.kind == CONSTANT:
+            key_stored(frame, owner, index.data, target)
         path = growth.path_of(target) if value.tags & LENGTHENED else None
         _update_container(owner, index, growth.stored(frame, path, value, False) if path else value)
     if name is not None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow import growth
+from jaxlint.flow.carry import note_carried
 from jaxlint.flow.facts import Boundary, BoundaryUse, JitCall, Operand, Parameter
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.grown_arguments import note_growth
@@ -14,6 +15,7 @@ from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.objects import BoundaryState, Closure, Function, Instance, PartialApi, Watch
 from jaxlint.flow.operand import closure_word, dotted_name, maker, operand
+from jaxlint.flow.optional import note_unstable
 from jaxlint.flow.parameters import parameter_uses
 from jaxlint.flow.remat import note_gradient
 from jaxlint.flow.run import Run, bind, default_value, freshness
@@ -50,6 +52,7 @@ from jaxlint.flow.values import (
     parts,
     tree,
 )
+from jaxlint.flow.weak_types import holds_weak, typed
 from jaxlint.index import installed
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import EAGER, JIT
@@ -304,6 +307,8 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
             frame.log.append(PendingUse(frame, state, call, names, watches, receiver))
             if frame.level == EAGER:
                 note_growth(frame, state, call.node, names)
+                note_carried(frame, state, call.node, names)
+                note_unstable(frame, state, call.node, names)
             if state.donated:
                 from jaxlint.flow.donating import note_donation
 
@@ -409,6 +414,10 @@ def _traced_arguments(
             arguments[name] = still(value)
         else:
             arguments[name] = as_traced(value, state.flavour)
+    if frame.level == EAGER and any(holds_weak(passed.value) for passed in names):
+        for passed in names:
+            if passed.name in arguments:
+                arguments[passed.name] = typed(passed.value, arguments[passed.name])
     return arguments
 
 

@@ -267,7 +267,7 @@ def _slice(frame: Frame, first: Value, call: Call) -> Value:
 
 
 def _dict(frame: Frame, first: Value, call: Call) -> Value:
-    origin = Origin(frame.module, call.node, "dict")
+    origin = Origin(frame.module, call.node, "dict", frame.branches)
     if not call.positional:
         return tree(dict(call.keywords), origin)
     if first.kind == TREE and first.data.__class__ is dict:

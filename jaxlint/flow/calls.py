@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, growth, impure, lending, patching, traced
+from jaxlint.flow import dtypes, effects, growth, impure, lending, patching, traced, weak_types
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.eager_control import note_derivative
@@ -122,6 +122,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
         name: str = callee_node.attr  # type: ignore[attr-defined]
         if receiver.kind != UNKNOWN:
             result = call_method(frame, receiver, name, made)
+            if frame.weakly_typed:
+                result = weak_types.method_result(receiver, name, made, result)
             typed = name == "astype" or receiver.tags & LOW
             return dtypes.method(frame, receiver, name, made, result) if typed else result
         if name == "astype":
@@ -272,6 +274,8 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
     handler = API_CALLS.get(kind)
     if handler is not None:
         result = handler(frame, dotted, last, call)
+        if frame.weakly_typed and kind in dtypes.TYPED:
+            result = weak_types.call_result(dotted, last, call, result)
         if kind in dtypes.TYPED:
             return dtypes.typed(frame, dotted, last, call, result)
     elif dotted in dtypes.TREE_CASTS:

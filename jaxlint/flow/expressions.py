@@ -225,7 +225,7 @@ def dictionary(frame: Frame, node: ast.Dict) -> Value:
         else:
             known = False
             members[object()] = value
-    origin = Origin(frame.module, node, "dict")
+    origin = Origin(frame.module, node, "dict", frame.branches)
     if known:
         return tree(members, origin)
     joined: Value | None = None

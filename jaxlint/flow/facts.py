@@ -337,6 +337,35 @@ class EqualStatic(Fact):
 
 
 @record
+class UnstableStructure(Fact):
+    """A boundary's argument that is not always the same tree; the place is where the odd form is made.
+
+    `how`, from the second round of a loop on: "none" (None first, something later), "keys" (a dict with other
+    keys), "length" (a sequence of another length), "empty" (nothing in it at first); in some rounds:
+    "optional key", "optional value" (None or not); in every round: "growing" (a list that gets longer).
+    `name` leads to the part; `use` is the call, `loop` and the proof are those of it.
+    """
+
+    name: str
+    how: str
+    use: Place
+    boundary: Boundary
+    loop: Place | None = None
+
+
+@record
+class WeakStart(Fact):
+    """A Python number, or an array made of one alone, that a loop passes to a boundary first; what it gets back
+    and passes from then on has a dtype of its own. `whole`: of integers."""
+
+    name: str
+    use: Place
+    boundary: Boundary
+    loop: Place | None = None
+    whole: bool = False
+
+
+@record
 class Growth(Fact):
     """A concatenation that makes what it is stored in longer each time. `name` is where that is; `use` is the
     call of a boundary that is handed it, and `loop` and the proof are those of that call."""

@@ -170,6 +170,7 @@ class Frame:
         "targets",
         "traced_by",
         "watching",
+        "weakly_typed",
         "yielded",
     )  # fmt: skip
 
@@ -211,6 +212,7 @@ class Frame:
         self.comprehensions: list[ast.AST] = []  # those being evaluated, but over literal displays
         self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`
+        self.weakly_typed = False  # weak types are followed here, see flow.weak_types
         self.dotted = False  # some name of the environment has a dot
         self.grows = False  # a value that a loop here makes longer was stored, see flow.growth
         self.globals: set[str] = set()

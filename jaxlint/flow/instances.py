@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from jaxlint.flow.facts import Instantiation
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Made
@@ -84,11 +86,11 @@ def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
     from jaxlint.flow.calls import call_value
 
     names = thing.cls.all_fields()
-    for name, value in zip(names, call.positional, strict=False):
-        thing.fields[name] = value
+    for position, (name, value) in enumerate(zip(names, call.positional, strict=False)):
+        thing.fields[name] = _as_written(frame, call.argument_node(position), value)
     for name, value in call.keywords.items():
         if name in names:
-            thing.fields[name] = value
+            thing.fields[name] = _as_written(frame, call.argument_node(99, name), value)
     for name in thing.fields.keys() & thing.cls.converted:
         thing.fields[name] = UNKNOWN_VALUE
     for name in names:
@@ -100,6 +102,13 @@ def _store_fields(frame: Frame, thing: Instance, call: Call) -> None:
                 thing.fields[name] = call_value(
                     frame, default.element, Call(call.node, [], {}, decorator=True)
                 )
+
+
+def _as_written(frame: Frame, node: ast.expr | None, value: Value) -> Value:
+    """A literal that is stored in a field tells where it stands."""
+    if value.kind != CONSTANT or value.origin is not None or node is None:
+        return value
+    return value.but(origin=Origin(frame.module, node, "literal"))
 
 
 def holds_arrays(value: Value, depth: int = 0) -> bool:
@@ -183,7 +192,6 @@ def dataclasses_replace(frame: Frame, dotted: str, last: str, call: Call) -> Val
 @api_call("tree_at")
 def tree_at(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`eqx.tree_at(lambda m: m.step, model, value)`: the named field of the result is the new value."""
-    import ast
 
     base = call.argument(1, "pytree")
     new = call.argument(2, "replace")

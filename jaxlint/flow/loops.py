@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
+from jaxlint.flow.carry import carried
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.growth import after_loop, growing_in
 from jaxlint.flow.iteration import as_iterable, iterated
@@ -22,6 +23,7 @@ from jaxlint.flow.values import (
     GROWN,
     HOST,
     INSTANCE,
+    INTEGER,
     MOVED,
     PER_CALL,
     PER_ITERATION,
@@ -151,7 +153,8 @@ def _rehearse(
     for name in names:
         value = out.get(name)
         if value is not None:
-            start[name] = _carried(frame, node, base[name], value)
+            joined = _carried(frame, node, base[name], value)
+            start[name] = carried(frame, node, name, base[name], value, joined)
     for name, value in out.items():
         if name.startswith("~"):
             start[name] = join(start[name], value) if name in start else value
@@ -160,7 +163,8 @@ def _rehearse(
 
 def _marked(value: Value) -> Value:
     if is_number(value):
-        return Value(SCALAR, value.varies, value.tags & ~BOUNDED | CARRIED, None, None, value.origin)
+        whole = INTEGER if type(value.data) is int else 0
+        return Value(SCALAR, value.varies, value.tags & ~BOUNDED | CARRIED | whole, None, None, value.origin)
     if value.kind == INSTANCE and any(is_number(field) for field in value.data.fields.values()):
         marked = value.data.described()
         marked.fields = {n: _marked(f) if is_number(f) else f for n, f in value.data.fields.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, impure, traced
+from jaxlint.flow import dtypes, impure, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
@@ -78,6 +78,8 @@ def binary(frame: Frame, node: ast.BinOp) -> Value:
 def combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:
     """`a op b`."""
     result = _combine(frame, a, b, op, node)
+    if frame.weakly_typed:
+        result = weak_types.operation(a, b, op, result)
     return dtypes.combined(a, b, result) if (a.tags | b.tags) & LOW else result
 
 
@@ -201,7 +203,8 @@ def unary(frame: Frame, node: ast.UnaryOp) -> Value:
             return Value(CONSTANT, data=-value.data)
         return value
     if value.kind == PARAMETER:
-        return TRACED_MASK if value.tags & BOOLEAN_MASK else TRACED_VALUE
+        result = TRACED_MASK if value.tags & BOOLEAN_MASK else TRACED_VALUE
+        return weak_types.same(value, result) if frame.weakly_typed else result
     return value
 
 
@@ -328,7 +331,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
             traced.data_shape(frame, node, "", "mask write", index)
         return base.data if base.data.kind in ARRAYS else UNKNOWN_VALUE
     if kind in ARRAYS:
-        return _of_array(frame, node, base, index)
+        member = _of_array(frame, node, base, index)
+        return weak_types.same(base, member) if frame.weakly_typed else member
     if kind == TREE:
         return _of_tree(frame, node, base, index)
     if kind == SHAPE:

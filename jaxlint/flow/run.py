@@ -37,6 +37,7 @@ from jaxlint.flow.values import (
     UNKNOWN,
     UNKNOWN_VALUE,
     Value,
+    has_types,
     join,
 )
 from jaxlint.jax_api.precision import dtype_named
@@ -44,6 +45,7 @@ from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:
     from jaxlint.flow.bindings import Bindings
+    from jaxlint.flow.carry import Carry
     from jaxlint.flow.configuration import DeviceUse
 
 # Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed
@@ -104,6 +106,8 @@ class Run:
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
         self.start_method: tuple[str, Place] | None = None  # what `set_start_method` was told, and where
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
+        self.carries: dict[int, Carry] = {}  # see flow.carry
+        self.field_carries: dict[tuple[object, str], Carry] = {}
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.
         self.differentiated: set[Evaluation] = set()
@@ -184,6 +188,9 @@ class Run:
         frame.guard = caller.guard & TRACER_BRANCH
         frame.reads = evaluation.reads if evaluation.level else None
         frame.traced_by = evaluation.traced_by = traced_by or caller.traced_by
+        frame.weakly_typed = caller.weakly_typed or (
+            evaluation.level > caller.level and any(map(has_types, arguments.values()))
+        )
         missing = PER_CALL_UNKNOWN if evaluation.level == EAGER else UNKNOWN_VALUE
         names = frame.names
         eager = evaluation.level == EAGER

@@ -84,6 +84,12 @@ LOW = 1 << 19  # floats of 16 bits or fewer
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
 MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
 
+# Of what is traced for a call with a weak argument, see flow.weak_types.
+STRONG = 1 << 24  # has a dtype of its own
+WEAK_TYPED = 1 << 25  # takes the dtype of what it meets
+INTEGER = 1 << 26  # of integers
+TYPES = STRONG | WEAK_TYPED | INTEGER
+
 CONSTANT_VARIES = int(Varies.CONSTANT)
 PER_CALL = int(Varies.PER_CALL)
 PER_ITERATION = int(Varies.PER_ITERATION)
@@ -95,7 +101,7 @@ NUMBERS = frozenset((CONSTANT, SCALAR))
 
 # Survive a join if either side has them.
 _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER
-_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW  # only if both have them
+_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | TYPES  # only if both have them
 
 
 CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_calls
@@ -225,6 +231,13 @@ def is_small(value: Value) -> bool:
     if value.kind in NUMBERS:
         return True
     return value.size is not None and value.size < _SMALL_ELEMENTS
+
+
+def has_types(value: Value, depth: int = 0) -> bool:
+    """Whether the type of a leaf is followed, see flow.weak_types."""
+    if value.kind == TREE or value.kind == INSTANCE:
+        return depth < 3 and any(has_types(part, depth + 1) for part in parts(value))
+    return bool(value.tags & TYPES)
 
 
 def like(value: Value, kind: int | None = None) -> Value:

@@ -60,6 +60,11 @@ OWN_SHAPE = _words(
     "slogdet count_nonzero searchsorted einsum tensordot inner dot matmul lstsq bincount"
 )
 
+# Makers whose result has a dtype of its own although none is named; `full` of a number has not.
+STRONG_MAKERS = _words(
+    "zeros ones empty eye identity linspace logspace geomspace arange tri indices hanning hamming"
+)
+
 ARRAY_METHODS = _words(
     "sum mean max min std var prod any all argmax argmin astype reshape ravel flatten transpose squeeze "
     "dot cumsum cumprod round clip swapaxes repeat conj conjugate copy argsort sort trace diagonal take "
