@@ -119,10 +119,15 @@ class _Piece:
 def _children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for name in _field_names(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple)):
             yield from value
+        elif _is_node(type(value)):
+            yield value
+
+
+@cache
+def _is_node(kind: type) -> bool:  # abstract base classes answer slowly
+    return issubclass(kind, cst.CSTNode)
 
 
 @cache

@@ -16,8 +16,38 @@ if TYPE_CHECKING:
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+class Signature:
+    """The parameters of a function by its syntax. Nobody changes it: all runs over a tree share it."""
+
+    __slots__ = ("annotations", "defaults", "index", "keyword_only", "params")
+
+    def __init__(self, args: ast.arguments) -> None:
+        self.params = [a.arg for a in args.posonlyargs] + [a.arg for a in args.args]
+        self.keyword_only = [a.arg for a in args.kwonlyargs]
+        self.index = {name: i for i, name in enumerate(self.params)}
+        self.defaults: dict[str, ast.expr] = {}
+        if args.defaults:
+            self.defaults.update(zip(self.params[-len(args.defaults) :], args.defaults, strict=True))
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            if default is not None:
+                self.defaults[arg.arg] = default
+        self.annotations: dict[str, str] = {
+            a.arg: annotation_text(a.annotation)
+            for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+            if a.annotation is not None
+        }
+
+
+def signature_of(node: FunctionNode) -> Signature:
+    """The signature of a function, found once for its node."""
+    known: Signature | None = node.__dict__.get("signature")
+    if known is None:
+        known = node.signature = Signature(node.args)  # type: ignore[union-attr]  # as long as the tree lives
+    return known
+
+
 class Function:
-    """A def or lambda of the project, once for its node."""
+    """A def or lambda of the project, once for its node in a run."""
 
     __slots__ = (
         "annotations", "args", "cached", "cached_at", "cls", "defaults", "index", "is_classmethod", "is_property",
@@ -41,23 +71,14 @@ class Function:
         self.parent = parent
         outer: str = cls.qualname if cls is not None else parent.qualname if parent is not None else ""
         self.qualname: str = f"{outer}.{name}" if outer else name
-        args = node.args
-        self.args = args
-        self.params = [a.arg for a in args.posonlyargs] + [a.arg for a in args.args]
-        self.keyword_only = [a.arg for a in args.kwonlyargs]
-        self.variadic = args.vararg is not None
-        self.index = {name: i for i, name in enumerate(self.params)}
-        self.defaults: dict[str, ast.expr] = {}
-        if args.defaults:
-            self.defaults.update(zip(self.params[-len(args.defaults) :], args.defaults, strict=True))
-        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            if default is not None:
-                self.defaults[arg.arg] = default
-        self.annotations: dict[str, str] = {
-            a.arg: annotation_text(a.annotation)
-            for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)
-            if a.annotation is not None
-        }
+        signature = signature_of(node)
+        self.args = node.args
+        self.params = signature.params
+        self.keyword_only = signature.keyword_only
+        self.variadic = node.args.vararg is not None
+        self.index = signature.index
+        self.defaults = signature.defaults
+        self.annotations = signature.annotations
         self.cached: str = ""  # "lru_cache", "cache": a decorator keeps its results
         self.cached_at: Place | None = None  # that decorator
         self.is_property = False
@@ -112,6 +133,13 @@ def annotation_text(node: ast.expr) -> str:
     """An annotation as text, short forms without unparsing: it is asked for every parameter."""
     if isinstance(node, ast.Name):
         return node.id
+    known: str | None = node.__dict__.get("text")
+    if known is None:
+        known = node.text = _annotation_text(node)  # type: ignore[attr-defined]  # once for each tree
+    return known
+
+
+def _annotation_text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

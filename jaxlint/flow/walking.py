@@ -35,7 +35,7 @@ def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, the nearest first, operators and contexts left out."""
     known: list[ast.AST] | None = node.__dict__.get("walked")
     if known is not None:
-        return known
+        return [node, *known]
     found = [node]
     for each in found:  # it grows meanwhile; what `children` does, without a call for each
         for name in _FIELDS[each.__class__]:
@@ -45,7 +45,8 @@ def walk(node: ast.AST) -> list[ast.AST]:
             elif type(value) in _FIELDS:
                 found.append(value)
     if node.__class__ in _REMEMBERED:
-        node.walked = found  # type: ignore[attr-defined]  # as long as the tree lives
+        # As long as the tree lives, and without the node itself: a cycle would keep the tree alive.
+        node.walked = found[1:]  # type: ignore[attr-defined]
     return found
 
 
