@@ -25,9 +25,8 @@ from jaxlint.flow.values import (
 )
 from jaxlint.flow.walking import walk
 
-_RESIZING = frozenset(
-    {"append", "extend", "add", "insert", "appendleft", "setdefault", "pop", "popleft", "remove"}
-)
+_ADDING = frozenset({"append", "extend", "add", "insert", "appendleft", "setdefault"})
+_TAKING = frozenset({"pop", "popleft", "popitem", "remove", "clear"})
 _FROM_SEQUENCE = frozenset(
     {
         *("array", "asarray", "stack", "concatenate", "concat"),
@@ -39,20 +38,23 @@ _CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__", "reset", "clear
 
 def resized(frame: Frame, code: ast.AST) -> dict[str, ast.AST]:
     """The names of the containers that some code makes longer or shorter, and where it does; not those that it
-    makes anew as well."""
+    makes anew as well, or that it takes from what it puts there."""
     known = frame.run.resized.get(code)
     if known is None:
-        known = {}
+        added: dict[str, ast.AST] = {}
+        taken: dict[str, ast.AST] = {}
         anew: set[str] = set()
         for node in walk(code):
-            name = _resized_by(node)
+            name = _added_to(node)
             if name is not None:
-                known.setdefault(name, node)
+                added.setdefault(name, node)
+            elif (name := _taken_from(node)) is not None:
+                taken.setdefault(name, node)
             elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not _in_constructor(code, node):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 anew.update(filter(None, map(dotted_name, targets)))
-        for name in anew:
-            known.pop(name, None)
+        either = {**taken, **added}
+        known = {name: either[name] for name in added.keys() ^ taken.keys() if name not in anew}
         frame.run.resized[code] = known
     return known
 
@@ -65,16 +67,30 @@ def _in_constructor(code: ast.AST, node: ast.AST) -> bool:
     return any(m.lineno <= node.lineno <= (m.end_lineno or m.lineno) for m in methods)  # type: ignore[attr-defined]
 
 
-def _resized_by(node: ast.AST) -> str | None:
+def _added_to(node: ast.AST) -> str | None:
     """`xs.append(x)`, `xs += [x]`, `xs = xs + [x]`, `xs = [*xs, x]`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _RESIZING:
-        return dotted_name(node.func.value)
+    if isinstance(node, ast.Call):
+        return _receiver(node, _ADDING)
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         return dotted_name(node.target) if isinstance(node.value, (ast.List, ast.Tuple)) else None
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         name = dotted_name(node.targets[0])
         return name if name is not None and _contains(node.value, name) else None
     return None
+
+
+def _taken_from(node: ast.AST) -> str | None:
+    """`xs.pop()`, `del xs[0]`."""
+    if isinstance(node, ast.Call):
+        return _receiver(node, _TAKING)
+    if isinstance(node, ast.Delete) and isinstance(node.targets[0], ast.Subscript):
+        return dotted_name(node.targets[0].value)
+    return None
+
+
+def _receiver(node: ast.Call, methods: frozenset[str]) -> str | None:
+    callee = node.func
+    return dotted_name(callee.value) if isinstance(callee, ast.Attribute) and callee.attr in methods else None
 
 
 def _contains(node: ast.expr, name: str) -> bool:

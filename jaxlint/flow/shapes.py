@@ -17,7 +17,9 @@ from jaxlint.flow.values import (
     SCALAR,
     SHAPE,
     SHAPED,
+    TEXT,
     TREE,
+    UNKNOWN,
     Origin,
     Value,
     collection,
@@ -43,6 +45,8 @@ class Movement(NamedTuple):
 def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | None:
     """How a number that sets a size changes from one time to the next; None for one that does not."""
     few = bool(value.tags & BOUNDED)
+    if value.kind == UNKNOWN and value.varies >= PER_ITERATION and not value.tags & TEXT:
+        return Movement(value.varies, few)  # a bound or a size is a number, whatever it comes from
     if value.kind in (SCALAR, SHAPE):
         drawn = value.origin is not None and value.origin.word in DRAWN
         if value.varies >= PER_ITERATION or (value.varies and drawn):
