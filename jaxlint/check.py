@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from jaxlint import memory
 from jaxlint.dependencies.names import format_of
-from jaxlint.digest import digest
+from jaxlint.earlier import Earlier, earlier_runs
 from jaxlint.finding import Finding
-from jaxlint.project import stored
-from jaxlint.project.cache import DIRECTORY, Cache, environment, fingerprint
+from jaxlint.project.deep import with_deep_stack
 from jaxlint.project.files import SourceFile
 from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
-from jaxlint.project.toml import TomlError
-from jaxlint.record import replace
 from jaxlint.rule import Rule
-from jaxlint.session import Session
+from jaxlint.session import Outcome, Session
+
+R = TypeVar("R")
+
+_ENOUGH = 16  # modules; for fewer a process costs more than it saves
 
 
 def check(
@@ -34,13 +35,13 @@ def check(
     The rest of the project is read for what it defines and whom it calls, so that one file alone gives the
     findings it has in a run over everything. Files that cannot be parsed give JAX001, a rule that fails
     JAX000; both leave every other finding in place. What was found is kept in the project's cache directory for
-    the next run over the same sources; neither that nor the number of processes (`jobs`) makes a difference to it.
+    the next run; neither that nor the number of processes (`jobs`) makes a difference to it.
     """
     modules = [file for file in files if not format_of(file.path)]
     found: list[Finding] = []
     if modules:
         with memory.kept():
-            found = _findings(Session(modules, project, rules), jobs, _cache(project) if cache else None)
+            found = _in_modules(modules, project, rules, jobs, cache)
     if len(modules) < len(files):
         from jaxlint.dependencies import check as dependencies
 
@@ -49,43 +50,57 @@ def check(
     return merge(finding for finding in found if finding.path in wanted)
 
 
-def _findings(session: Session, jobs: int, cache: Cache | None) -> list[Finding]:
-    key = _key(session) if cache is not None else ""
-    known = stored.from_json(cache.get(key)) if cache is not None and key else None
+def _in_modules(
+    files: Sequence[SourceFile], project: Project, rules: Sequence[Rule], jobs: int, cache: bool
+) -> list[Finding]:
+    """What is found in Python files, here or by an earlier run."""
+    earlier = earlier_runs(project, rules) if cache else None
+    session = Session(files, project, rules, earlier.records if earlier is not None else dict)
+    known = earlier.run(session) if earlier is not None else None
     if known is not None:
         return known
-    from jaxlint.pool import analyse
-
-    found, lasting = analyse(session, jobs)
-    if cache is not None and key and lasting:
-        cache.put(key, stored.to_json(found))
+    outcomes = _outcomes(session, jobs, earlier)
+    found = session.problems + [finding for outcome in outcomes.values() for finding in outcome.findings]
+    if earlier is not None:
+        earlier.keep(session, outcomes, found)
     return found
 
 
-def _cache(project: Project) -> Cache | None:
-    """None without a project: there is no place for it then."""
-    directory = project.settings.cache_dir or (project.root and os.path.join(project.root, DIRECTORY))
-    return Cache(directory) if directory else None
+def _outcomes(session: Session, jobs: int, earlier: Earlier | None) -> dict[str, Outcome]:
+    """The outcome of each root, by absolute path."""
+    # Sources decide how deep the recursion goes: an expression of 1,500 terms is a tree 1,500 nodes deep.
+    unindexed = session.unindexed()
+    if jobs > 1 and len(unindexed) >= _ENOUGH:
+        for path, indexed in _in_processes(session, session.index, unindexed, jobs):
+            session.take(path, indexed)
+    outcomes = with_deep_stack(lambda: _known(session, earlier)) if earlier is not None else {}
+    # The other way round than they were indexed: the trees of the last ones are still there.
+    rest = [root.absolute for root in reversed(session.roots) if root.absolute not in outcomes]
+    if jobs > 1 and len(rest) >= _ENOUGH:
+        with_deep_stack(lambda: session.prepare_for_copies(jobs))
+        for path, outcome in _in_processes(session, session.outcome, rest, jobs):
+            if isinstance(outcome, Finding):
+                outcome = Outcome([outcome], [], [], lasting=False)
+            outcomes[path] = outcome
+    else:
+        outcomes |= with_deep_stack(lambda: {path: session.outcome(path) for path in rest})
+    return outcomes
 
 
-def _key(session: Session) -> str:
-    """Stands for all that findings are made of: the analysis, what it runs in, the settings, and every source of
-    the project, so that a change in another module is never missed."""
-    project, sources = session.project, session.sources
-    try:
-        asks = project.requires_python, project.jax_version, project.equinox_version, project.flax_version
-    except TomlError:
-        return ""  # no key: nothing is kept
-    settings = replace(project.settings, jobs=0, output_format="")  # they make no difference
-    return digest(
-        fingerprint(rule.meta.page for rule in session.rules),
-        environment(),
-        repr([rule.meta.code for rule in session.rules]),
-        repr((project.root, settings, project.names_x64(), asks)),
-        repr([(path, file.path) for path, file in sorted(sources.given.items())]),
-        repr([(path, problem.message) for path, problem in sorted(session.unreadable.items())]),
-        repr(sorted(sources.digests.items())),
-    )
+def _known(session: Session, earlier: Earlier) -> dict[str, Outcome]:
+    """The outcomes of an earlier run that still hold."""
+    found = ((root.absolute, earlier.outcome(root, session)) for root in session.roots)
+    return {path: outcome for path, outcome in found if outcome is not None}
+
+
+def _in_processes(
+    session: Session, work: Callable[[str], R], paths: Sequence[str], jobs: int
+) -> Iterator[tuple[str, R | Finding]]:
+    """The session's work on each path, or JAX000 where the process did not survive it."""
+    from jaxlint.pool import Died, each
+
+    for path, result in each(work, paths, jobs):
+        yield path, session.failure(path, result.reason) if isinstance(result, Died) else result
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:
@@ -99,5 +114,10 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(best.values(), key=lambda f: (f.place, f.code, f.message))
 
 
-def _weight(finding: Finding) -> tuple[int, int, int, str]:
-    return finding.severity.rank, finding.confidence.rank, len(finding.related), finding.message
+def _weight(finding: Finding) -> tuple[object, ...]:
+    """The order of what several runs say of one place. It is total: who comes first makes no difference."""
+    related = [(related.place, related.message) for related in finding.related]
+    fix = finding.fix.edits if finding.fix is not None else ()
+    edits = [(edit.span, edit.text) for edit in fix]
+    certain = finding.severity.rank, finding.confidence.rank, len(related)
+    return *certain, finding.message, finding.symbol, related, edits

@@ -121,7 +121,7 @@ def _children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         value = getattr(node, name)
         if isinstance(value, (list, tuple)):
             yield from value
-        elif _is_node(type(value)):
+        elif _is_node(value.__class__):
             yield value
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint import memory
-from jaxlint.engine_codes import internal_error
+from jaxlint.engine_codes import INTERNAL_ERROR, internal_error
 from jaxlint.finding import Finding
 from jaxlint.index.indexer import Indexed, Indexer
 from jaxlint.index.survey import Survey
@@ -50,14 +51,23 @@ class Session:
         files: Sequence[SourceFile],
         project: Project,
         rules: Sequence[Rule],
-        known: Mapping[str, Indexed] | None = None,
+        known: Callable[[], Mapping[str, Indexed]] = dict,
     ) -> None:
-        """`known` are records from an earlier run, by absolute path."""
+        """`known` gives records from an earlier run, by absolute path."""
         self.project = project
         self.rules = rules
         self.sources = Sources({file.absolute: file for file in files})
         self._contents, self.unreadable = self.sources.read_all(project.python_files())
-        self._indexer = Indexer(project, self.sources, known or {})
+        self._known = known
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: without what each makes for itself."""
+        own = ("_judge", "_by_shown", "_known")
+        return {**{k: v for k, v in self.__dict__.items() if k not in own}, "_known": dict}
+
+    @cached_property
+    def _indexer(self) -> Indexer:
+        return Indexer(self.project, self.sources, self._known())
 
     @cached_property
     def survey(self) -> Survey:
@@ -74,16 +84,65 @@ class Session:
     @property
     def problems(self) -> list[Finding]:
         """What is wrong with given files as such. Complete once all roots are analysed."""
-        by_path = {**self.unreadable, **self._indexer.problems}
-        return [problem for path, problem in by_path.items() if path in self.sources.given]
+        return [problem for path, problem in self.broken.items() if path in self.sources.given]
+
+    @property
+    def broken(self) -> dict[str, Finding]:
+        """The modules that cannot be read or indexed, and why, by absolute path."""
+        return {**self.unreadable, **self._indexer.problems}
+
+    @property
+    def indexed(self) -> Mapping[str, Indexed]:
+        """The records that are known, by absolute path."""
+        return self._indexer.indexed
+
+    def content_of_record(self, entry: ModuleEntry) -> str:
+        """What stands for all that a module defines, "" when it cannot be told."""
+        if not self._indexer.knows(entry):
+            _ = entry.unseen_record
+        found = self._indexer.indexed.get(entry.absolute)
+        return found.content if found is not None else ""
+
+    # ------------------------------------------------------------ indexing
+
+    def unindexed(self) -> list[str]:
+        """The modules whose records are needed, and have to be made."""
+        groups = {root.group for root in self.roots}
+        entries = self.survey.table.entries.items()
+        return [
+            path
+            for path, entry in entries
+            if entry.is_root and entry.group in groups and not self._indexer.knows(entry)
+        ]
+
+    def index(self, path: str) -> Indexed | Finding:
+        """The record of a module, or what is wrong with it. Never raises."""
+        _ = self.survey.table.entries[path].unseen_record
+        return self._indexer.problems.get(path) or self._indexer.indexed[path]
+
+    def take(self, path: str, indexed: Indexed | Finding) -> None:
+        """Know what another process has made of a module: its record, or what is wrong with it."""
+        self._indexer.take(self.survey.table.entries[path], indexed)
+
+    def prepare_for_copies(self, number: int) -> None:
+        """Get ready to be copied into so many processes: they share what is there, and hold less each."""
+        for path, entry in self.survey.table.entries.items():
+            if path in self.indexed or entry.is_root:
+                _ = entry.unseen_record
+        self.sources.share(number)
+        gc.freeze()
 
     # ------------------------------------------------------------ analysing
 
-    def outcome(self, root: ModuleEntry) -> Outcome:
+    def outcome(self, path: str) -> Outcome:
         """What a run rooted at a module finds. Never raises."""
-        outcome, lines = self._run(root)
+        outcome, lines = self._run(self.survey.table.entries[path])
         memory.note(lines)
         return outcome
+
+    def failure(self, path: str, reason: str) -> Finding:
+        """What is reported of a module that another process did not come to an end with."""
+        return internal_error(self.survey.table.entries[path].path, reason)
 
     def _run(self, root: ModuleEntry) -> tuple[Outcome, int]:
         """The outcome, and how many lines were looked at."""
@@ -91,10 +150,10 @@ class Session:
         seen = self.survey.table.seen
         seen.clear()
         try:
-            found, lasting = self._findings(root, analysis), True
+            found = self._findings(root, analysis)
         except Exception as error:
-            found, lasting = [internal_error(root.path, error)], False
-        lasting = lasting and not self.sources.changed
+            found = [internal_error(root.path, error)]
+        lasting = not self.sources.changed and all(f.code != INTERNAL_ERROR.code for f in found)
         return Outcome(found, analysis.program.loaded, sorted(seen), lasting), analysis.program.lines
 
     def _findings(self, root: ModuleEntry, analysis: Analysis) -> list[Finding]:

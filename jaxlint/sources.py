@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from jaxlint.digest import digest
 from jaxlint.finding import Finding
 from jaxlint.project.files import SourceFile, shown
 from jaxlint.project.source import Source, SourceError, decode, parse, read_bytes
 
-_LINES = 100_000  # of trees that are held; a tree takes about 1.2 kB a line
+_LINES = 60_000  # of trees that are held; a tree takes about 1.2 kB a line
 
 
 class Sources:
@@ -26,6 +27,7 @@ class Sources:
         self.changed = False
         self._held: dict[str, Source] = {}  # the one used last at the end
         self._lines = 0
+        self._limit = _LINES
 
     def file(self, path: str) -> SourceFile:
         """The file as it was given, else as the user would be shown it."""
@@ -39,6 +41,16 @@ class Sources:
             self.changed = True
             raise SourceError("cannot read: it changed while it was checked")
         return data
+
+    def share(self, number: int) -> None:
+        """Hold no more trees than one of so many processes may."""
+        self._limit = max(_LINES // number, _LINES // 8)
+        self._held.clear()
+        self._lines = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: without trees."""
+        return {**self.__dict__, "_held": {}, "_lines": 0}
 
     def read_all(self, paths: Iterable[str]) -> tuple[dict[str, bytes], dict[str, Finding]]:
         """What these files and the given ones hold, and what is wrong with given ones that cannot be read."""
@@ -63,7 +75,7 @@ class Sources:
             held = Source(text, encoding, self.file(path).tree or parse(text))
             self._lines += _length(held)
         self._held[path] = held
-        while self._lines > _LINES and len(self._held) > 1:
+        while self._lines > self._limit and len(self._held) > 1:
             self._lines -= _length(self._held.pop(next(iter(self._held))))
         return held
 

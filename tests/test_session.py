@@ -59,14 +59,14 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
 
 
 def test_order_makes_no_difference(session: Session) -> None:
-    one_way = {root.name: session.outcome(root) for root in session.roots}
-    other_way = {root.name: session.outcome(root) for root in reversed(session.roots)}
+    one_way = {root.name: session.outcome(root.absolute) for root in session.roots}
+    other_way = {root.name: session.outcome(root.absolute) for root in reversed(session.roots)}
     assert one_way == other_way
     assert any(outcome.findings for outcome in one_way.values())
 
 
 def test_an_outcome_tells_what_it_depends_on(session: Session, tmp_path: Path) -> None:
-    outcomes = {root.name: session.outcome(root) for root in session.roots}
+    outcomes = {root.name: session.outcome(root.absolute) for root in session.roots}
 
     def places(paths: list[str]) -> set[str]:
         return {str(Path(path).relative_to(tmp_path)) for path in paths}
@@ -86,7 +86,7 @@ def test_a_root_that_fails_costs_itself(session: Session, monkeypatch: pytest.Mo
         return analyse(root, analysis)  # type: ignore[arg-type]
 
     monkeypatch.setattr(session, "_findings", fail_on_one)
-    outcomes: dict[str, Outcome] = {root.name: session.outcome(root) for root in session.roots}
+    outcomes: dict[str, Outcome] = {root.name: session.outcome(root.absolute) for root in session.roots}
     (failure,) = outcomes["pkg.one"].findings
     assert (failure.code, failure.message) == ("JAX000", "internal error: RecursionError: made to fail")
     assert not outcomes["pkg.one"].lasting

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jaxlint.columns import split_lines
 from jaxlint.digest import digest
@@ -17,10 +18,11 @@ from jaxlint.sources import Sources
 
 
 class Indexed(NamedTuple):
-    """A module's record as it is stored. `key` stands for all that it was made from."""
+    """A module's record as it is stored, in JSON. `key` stands for all it was made from, `content` for the text."""
 
     key: str
-    record: dict[str, Any]
+    content: str
+    text: str
 
 
 class Indexer:
@@ -31,7 +33,7 @@ class Indexer:
     """
 
     def __init__(self, project: Project, sources: Sources, known: Mapping[str, Indexed]) -> None:
-        self.indexed: dict[str, Indexed] = dict(known)
+        self.indexed = dict(known)
         self.problems: dict[str, Finding] = {}
         self._project = project
         self._sources = sources
@@ -46,12 +48,27 @@ class Indexer:
         place = self._project.relative(entry.absolute)
         return digest(entry.digest, place, *entry.names, self._project.settings.kind)
 
+    def take(self, entry: ModuleEntry, made: Indexed | Finding) -> None:
+        """Know what another process has made of a module."""
+        if isinstance(made, Indexed):
+            self.indexed[entry.absolute] = made
+        else:
+            self.problems[entry.absolute] = made
+
     def record(self, entry: ModuleEntry) -> ModuleRecord:
         """The record of a module. Never raises."""
+        if entry.absolute in self.problems:
+            return ModuleRecord()
         if self.knows(entry):
             try:
-                return ModuleRecord.from_json(self.indexed[entry.absolute].record)
-            except (KeyError, TypeError, AttributeError, ValueError):  # not what we have written
+                return ModuleRecord.from_json(json.loads(self.indexed[entry.absolute].text))
+            except (
+                KeyError,
+                TypeError,
+                AttributeError,
+                ValueError,
+                RecursionError,
+            ):  # not what we have written
                 del self.indexed[entry.absolute]
         try:
             record = self._made(entry)
@@ -60,7 +77,8 @@ class Indexer:
         except Exception as error:
             self.problems[entry.absolute] = internal_error(entry.path, error)
         else:
-            self.indexed[entry.absolute] = Indexed(self.key(entry), record.to_json())
+            text = json.dumps(record.to_json(), separators=(",", ":"))
+            self.indexed[entry.absolute] = Indexed(self.key(entry), digest(text), text)
             return record
         return ModuleRecord()
 

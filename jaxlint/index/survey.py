@@ -47,6 +47,9 @@ class Survey:
         for entry in self.roots:
             entry.is_root = True
         self._group(texts, root)
+        self.table.layout = digest(
+            *(entry.absolute.removeprefix(root) for entry in self.table.entries.values())
+        )
         concerned = [contents[entry.absolute] for entry in entries if entry.group]
         self.table.names_x64 = any(b"x64" in data.lower() for data in concerned)
         self.table.sets_start_method = any(b"set_start_method" in data for data in concerned)

@@ -98,7 +98,8 @@ class ModuleTable:
 
     `seen` are the modules (absolute paths) whose records somebody asked for since it was last cleared.
     `names_x64` is whether the project speaks of 64-bit mode anywhere: then it may well be on.
-    `sets_start_method` is whether it says anywhere how processes are started.
+    `sets_start_method` is whether it says anywhere how processes are started. `layout` stands for where all modules
+    lie, which decides what a name that somebody looks up leads to, or that it leads nowhere.
     """
 
     def __init__(self, entries: Iterable[ModuleEntry], root: str = "") -> None:
@@ -106,6 +107,7 @@ class ModuleTable:
         self.seen: set[str] = set()
         self.names_x64 = False
         self.sets_start_method = False
+        self.layout = ""
         self._bases = {root, os.path.join(root, "src")} if root else set()
         self.entries = {entry.absolute: entry for entry in sorted(entries, key=lambda e: e.absolute)}
         self._by_name: dict[str, list[ModuleEntry]] = {}

@@ -22,7 +22,7 @@ _TAG = """\
 Signature: 8a477f597d28d172789f06886806bc55
 # This directory holds results of jaxlint. It can be deleted.
 """
-_KEEP = 4000  # files; beyond that the oldest are removed
+_KEEP = 200  # files; beyond that the oldest are removed
 
 
 class Cache:
