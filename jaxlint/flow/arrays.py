@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from jaxlint.flow import dtypes, traced
+import ast
+
+from jaxlint.flow import dtypes, growth, traced
 from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.frame import Call, Frame, api_call
@@ -24,8 +26,10 @@ from jaxlint.flow.values import (
     DEVICE,
     DEVICE_MASK,
     DEVICE_VALUE,
+    FUNCTION,
     HOST,
     HOST_VALUE,
+    LENGTHENED,
     NUMBERS,
     PARAMETER,
     SCALAR,
@@ -370,6 +374,9 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         if "with_path" in last:
             leaves.insert(0, UNKNOWN_VALUE)
         result = call_value(frame, function, Call(call.node, leaves, {}, decorator=True))
+        if function.kind == FUNCTION and result.tags & LENGTHENED:
+            nodes = call.node.args[1:] if isinstance(call.node, ast.Call) else []
+            result = growth.passed_on(result, function.data, nodes)
     if result is None or not trees:
         return UNKNOWN_VALUE
     return dtypes.mapped(frame, dotted, call, _mapped(trees[0], result))
@@ -387,7 +394,10 @@ def _mapped(structure: Value, result: Value) -> Value:
         return TRACED_PARAMETER
     if result.kind not in (DEVICE, HOST):
         return UNKNOWN_VALUE
-    return Value(result.kind) if structure.kind in (DEVICE, HOST) else collection(result)
+    if structure.kind not in (DEVICE, HOST):
+        return collection(result)
+    kept = result.tags & (SHAPED | LENGTHENED)
+    return Value(result.kind, result.varies, kept, None, None, result.origin) if kept else Value(result.kind)
 
 
 def _leaf(frame: Frame, value: Value) -> Value:

@@ -318,7 +318,8 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
         positional, keywords = _mapped(closure, positional, keywords)
     arguments = bind(closure, positional, keywords, frame)
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
-    result = growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
+    if not call.decorator:
+        result = growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
     if not closure.transforms:
         return result
     note_gradient(frame, closure, call.node)
@@ -345,6 +346,8 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
         if closure.bound or closure.bound_keywords:
             arguments = bind(closure, call.positional, call.keywords, frame)
     result = frame.run.call(frame, closure, arguments, EAGER, call.node)
+    if call.decorator:
+        return result
     return growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
 
 

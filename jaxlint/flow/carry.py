@@ -14,6 +14,7 @@ from jaxlint.finding import Place
 from jaxlint.flow.bindings import bindings_of
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.lengths import changing
 from jaxlint.flow.objects import BoundaryState, Instance
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
@@ -28,6 +29,7 @@ from jaxlint.flow.values import (
     STRONG,
     TRACED,
     TREE,
+    TYPES,
     Value,
     is_number,
 )
@@ -111,10 +113,11 @@ def changes(before: Value, after: Value, start: Start, path: str = "", depth: in
     if before.kind == CONSTANT and before.data is None:
         if after.kind in (*_ARRAYS, TREE, INSTANCE, SCALAR) or is_number(after):
             yield Change("none", path, start, False)
-    elif is_weak(before) and after.kind in _ARRAYS and after.tags & STRONG:
+    elif is_weak(before) and after.kind in _ARRAYS and after.tags & TYPES:
         whole = type(before.data) is int or bool(before.tags & INTEGER)
-        if whole or not after.tags & INTEGER:
-            yield Change("weak", path, start, bool(after.tags & INTEGER))
+        to_whole = bool(after.tags & INTEGER)
+        if (after.tags & STRONG and (whole or not to_whole)) or (whole and not to_whole):
+            yield Change("weak", path, start, to_whole)
     elif depth > 3:
         return
     elif before.kind == after.kind == TREE:
@@ -146,6 +149,8 @@ def _in_trees(before: Value, after: Value, start: Start, path: str, depth: int) 
             return
         for key, was in old.items():
             yield from changes(was, new[key], _item(start, key), f"{path}[{key!r}]", depth + 1)
+    elif _is_empty(before) and new is None and after.element is not None:
+        yield Change("empty", path, start, False)
 
 
 def _own_start(value: Value, start: Start) -> Start:
@@ -237,7 +242,8 @@ def note_carried(frame: Frame, state: BoundaryState, node: ast.AST, arguments: l
         values += members.values() if members.__class__ is dict else ()
         for value in values:
             carry = carries.get(id(value))
-            if carry is not None and not _is_tested(frame, carry.name):
+            longer = changing(frame, passed.node, value) is not None  # more is said of it, see flow.optional
+            if carry is not None and not longer and not _is_tested(frame, carry.name):
                 frame.log.append(PendingCarry(frame, state, node, carry, (None, "")))
 
 

@@ -42,9 +42,7 @@ class PendingGrowth(PendingFact):
     def fact(self) -> Growth | None:
         from jaxlint.flow.boundary import describe
 
-        value = self.value
-        if self.owner is not None and not value.tags & GROWN:
-            value = self.owner.fields.get(self.field, value)
+        value = self.value if self.owner is None else self.owner.fields.get(self.field, self.value)
         grown = next(iter(_grown(value)), None)
         if grown is None or grown.origin is None:
             return None
@@ -74,8 +72,10 @@ def _grown(value: Value) -> list[Value]:
 def note_growth(frame: Frame, state: BoundaryState, node: ast.AST, arguments: list[Passed]) -> None:
     """The arguments of an eager boundary call that grow, or are fields which may."""
     for passed in arguments:
+        parts = _grown(passed.value)
+        frame.log += [PendingGrowth(frame, state, node, part, None, "") for part in parts]
         owner, name = _field(frame, passed.node)
-        if owner is not None or _grown(passed.value):
+        if owner is not None and not parts:
             frame.log.append(PendingGrowth(frame, state, node, passed.value, owner, name))
 
 

@@ -57,8 +57,12 @@ def lengthened(frame: Frame, value: Value, call: Call) -> Value:
     first = call.argument_node(0, "arrays", "tup", "arr", "operands")
     if first is None:
         return value
-    paths = {path for part in _parts(frame, first) for path in _paths(frame, part)}
-    return marked(frame, value, paths, call.node)
+    return joined(frame, value, _parts(frame, first), call.node)
+
+
+def joined(frame: Frame, value: Value, members: list[ast.expr], node: ast.AST) -> Value:
+    """What is made of these members, one after the other."""
+    return marked(frame, value, {path for part in members for path in _paths(frame, part)}, node)
 
 
 def marked(frame: Frame, value: Value, paths: Iterable[str], node: ast.AST) -> Value:
@@ -90,6 +94,8 @@ def bare(frame: Frame, node: ast.AST) -> ast.AST | None:
     """An expression without what only gives it another form; None for another call."""
     while isinstance(node, ast.Call):
         callee = node.func
+        if isinstance(callee, ast.Attribute) and callee.attr == "get" and node.args:
+            return ast.Subscript(callee.value, node.args[0], ast.Load())
         if not isinstance(callee, ast.Attribute) or callee.attr not in _SAME:
             return None
         library = dotted_name(callee.value) in frame.module.entry.record.imports
@@ -123,7 +129,7 @@ def stored(frame: Frame, path: str, value: Value, kept: bool) -> Value:
 
     def confirm(part: Value, where: str) -> Value:
         extra = part.origin.extra if part.origin is not None else None
-        if not part.tags & LENGTHENED or not isinstance(extra, Lengthened) or where not in extra.paths:
+        if not part.tags & LENGTHENED or not isinstance(extra, Lengthened) or not _within(where, extra.paths):
             return part
         if growing is not None and where not in growing:
             return part  # each round begins with something else
@@ -133,6 +139,11 @@ def stored(frame: Frame, path: str, value: Value, kept: bool) -> Value:
         return part.but(varies=PER_ITERATION, tags=part.tags & ~LENGTHENED | GROWN, origin=origin)
 
     return each(value, confirm, path)
+
+
+def _within(path: str, paths: frozenset[str]) -> bool:
+    """Whether a path is one of these, or leads into one."""
+    return path in paths or any(path.startswith((f"{p}[", f"{p}.")) for p in paths)
 
 
 def each(value: Value, change: Callable[[Value, str], Value], path: str = "", depth: int = 0) -> Value:
@@ -214,6 +225,13 @@ def argument_paths(closure: Closure, call: Call) -> dict[str, str | None]:
         given[name] = path_of(node)
     given.update({k.arg: path_of(k.value) for k in call.node.keywords if k.arg is not None})
     return given
+
+
+def passed_on(value: Value, closure: Closure, nodes: list[ast.expr]) -> Value:
+    """What `tree.map` makes of leaves: longer than the trees they are of."""
+    return renamed(
+        value, closure, lambda: dict(zip(closure.function.params, map(path_of, nodes), strict=False))
+    )
 
 
 def renamed(value: Value, closure: Closure, paths: Callable[[], dict[str, str | None]]) -> Value:

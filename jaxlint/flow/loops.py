@@ -74,7 +74,12 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     start = dict(base) if frame.quiet else _rehearse(frame, node, head, iterable, base, held)
     frame.names = start
     frame.log.append(LoopStart())
-    growing = None if frame.quiet else growing_in(frame, node) if frame.grows else frozenset[str]()
+    growing = None if frame.quiet else frozenset[str]()
+    if frame.grows and not frame.quiet:
+        bound: list[str] = []
+        if not isinstance(node, ast.While):
+            target_names(node.target, bound)  # new in each round
+        growing = growing_in(frame, node) - frozenset(bound)
     loop = _pass(frame, node, head, iterable, growing)
     frame.log.append(LoopEnd())
     frame.loop -= 1
@@ -147,6 +152,11 @@ def _rehearse(
         frame.names[name] = _marked(base[name])
     _pass(frame, node, head, iterable)
     out = frame.names
+    if any(_is_none(base[name]) and not _is_none(out.get(name)) for name in names):
+        # What a first round alone does, because nothing is there yet, is not what the rounds do.
+        frame.names = {**base, **{name: out[name] for name in names if name in out}}
+        _pass(frame, node, head, iterable)
+        out = join_environments(out, frame.names) or out
     frame.quiet -= 1
     frame.log = log
     start = dict(base)
@@ -159,6 +169,10 @@ def _rehearse(
         if name.startswith("~"):
             start[name] = join(start[name], value) if name in start else value
     return start
+
+
+def _is_none(value: Value | None) -> bool:
+    return value is not None and value.kind == CONSTANT and value.data is None
 
 
 def _marked(value: Value) -> Value:

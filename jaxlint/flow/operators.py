@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, impure, traced, weak_types
+from jaxlint.flow import dtypes, growth, impure, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
@@ -54,6 +54,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
     collection,
+    is_number,
     join,
     join_environments,
     like,
@@ -67,6 +68,8 @@ _FOLD = {
 }
 _FOLD_LIMIT = 1 << 40
 MARKS = CARRIED | MOVED
+# `np.r_[a, b]`
+JOINERS = {"numpy.r_": HOST, "numpy.c_": HOST, "jax.numpy.r_": DEVICE, "jax.numpy.c_": DEVICE}
 
 
 @expression(ast.BinOp)
@@ -340,6 +343,9 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     if kind == API:
         if frame.level:
             impure.environment(frame, node, base, index)
+        elif base.data in JOINERS:
+            parts_of = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return growth.joined(frame, Value(JOINERS[base.data]), parts_of, node)
         if base.data == "sys.modules" and isinstance(node.slice, ast.Name) and node.slice.id == "__name__":
             return Value(MODULE, data=frame.module)
         return base if base.data.startswith("typing") else UNKNOWN_VALUE
@@ -372,7 +378,8 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if base.tags & SHAPED and settled_by(node.slice):
         return Value(kind, 0, base.tags & BOOLEAN_MASK, None, None, None, base.size)
     # One member of an array has the same shape whichever it is, and so have those at given indices.
-    kept = BOOLEAN_MASK if index.kind in NUMBERS or index.kind in ARRAYS else SHAPED | BOOLEAN_MASK
+    one = is_number(index) or index.kind in ARRAYS
+    kept = BOOLEAN_MASK if one else SHAPED | BOOLEAN_MASK
     tags = base.tags & kept
     if kind == HOST and index.kind in (CONSTANT, SCALAR, SHAPE):
         tags |= MEMBER

@@ -44,7 +44,7 @@ class Movement(NamedTuple):
 
 def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | None:
     """How a number that sets a size changes from one time to the next; None for one that does not."""
-    few = bool(value.tags & BOUNDED)
+    few = bool(value.tags & BOUNDED) or _is_geometric(node, value)
     if value.kind == UNKNOWN and value.varies >= PER_ITERATION and not value.tags & TEXT:
         return Movement(value.varies, few)  # a bound or a size is a number, whatever it comes from
     if value.kind in (SCALAR, SHAPE):
@@ -56,6 +56,16 @@ def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | Non
     elif value.kind in CONCRETE and isinstance(node, ast.Subscript):  # `lengths[i]`
         return movement(frame, None, look(frame, node.slice))
     return None
+
+
+def _is_geometric(node: ast.AST | None, value: Value) -> bool:
+    """`2**k`, `1 << k`, or a number that is doubled or halved each time: few values on the way to any."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Pow, ast.LShift)):
+        return isinstance(node.left, ast.Constant)
+    made = value.origin.node if value.origin is not None else None
+    return isinstance(made, ast.AugAssign) and isinstance(
+        made.op, (ast.Mult, ast.FloorDiv, ast.LShift, ast.RShift)
+    )
 
 
 # ---------------------------------------------------------------- slices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 
+_CLOCKS = re.compile(r"perf_counter|monotonic|timeit|\btime\(")
+
+
 class ClearCachesInLoop(Rule):
     """`jax.clear_caches()` runs in every round of a loop around a jitted call."""
 
@@ -30,7 +34,7 @@ class ClearCachesInLoop(Rule):
         if loop is None or ctx.role is ModuleRole.TEST or _over_configurations(loop, ctx):
             return
         uses = [use for use in ctx.facts(BoundaryUse) if _is_lost(fact, use, loop, ctx)]
-        if not uses or any(_needs_another(use) for use in uses):
+        if not uses or any(_needs_another(use) for use in uses) or _measures(fact, uses, loop, ctx):
             return
         place = next((p for p in _path(uses[0]) if loop.contains(p)), uses[0].place)
         name = wording.function_name(uses[0].boundary)
@@ -62,7 +66,7 @@ def _loop_around(call: Place | None, ctx: Context) -> Place | None:
     node = ctx.node(call) if call is not None else None
     if node is None:
         return None
-    loop = next((p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While))), None)
+    loop = next((p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While, cst.BaseComp))), None)
     return Place(ctx.path, ctx.span(loop)) if loop is not None else None
 
 
@@ -96,6 +100,12 @@ def _needs_another(use: BoundaryUse) -> bool:
     sizes = any(leaf.shape_varies for argument in use.arguments for leaf in argument.walk())
     keyed = [a for a in use.arguments if use.is_static(a) or use.boundary.flavour == "filter"]
     return sizes or bool(varying(use, keyed))
+
+
+def _measures(fact: CachesCleared, uses: list[BoundaryUse], loop: Place, ctx: Context) -> bool:
+    """Whether the loop times what runs right after the clearing: the compilation is what it is about."""
+    first = min((p for use in uses for p in _path(use) if loop.contains(p)), default=fact.place)
+    return fact.place < first and _CLOCKS.search(ctx.text(loop)) is not None
 
 
 def _fix(node: cst.CSTNode | None, ctx: Context) -> Fix | None:

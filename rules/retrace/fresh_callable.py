@@ -65,7 +65,8 @@ def _runs_again(fact: FreshControlBody) -> bool:
 def _message(fact: FreshControlBody, node: cst.CSTNode | None, ctx: Context) -> str:
     api = f"`{_name(fact.api, ctx)}`"
     where = fact.symbol.rpartition(".")[2]
-    when = "in every round of the loop" if _in_loop(fact) or not where else f"in every call of `{where}`"
+    named = where.isidentifier() and not _in_loop(fact)
+    when = f"in every call of `{where}`" if named else "in every round of the loop"
     if fact.inside is not None:
         return f"{_callee(node, ctx)} outside `jit` compiles {api} again {when}. Jit the derivative, once."
     if fact.why == "always":

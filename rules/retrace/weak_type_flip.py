@@ -29,13 +29,13 @@ class WeakTypeFlip(Rule):
     def check(self, fact: WeakStart, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         callee = f"`{wording.function_name(fact.boundary)}`"
         node = _value(node, ctx)
-        text = ctx.focus.code(node) if node is not None else "a Python number"
+        text = f"`{ctx.focus.code(node)}`" if _is_start(node, ctx) and node is not None else "a Python number"
         better = _better(fact, node, ctx)
         remedy = f"Start with `{better}`." if better else "Give the start a dtype."
         yield self.finding(
             fact,
-            f"`{fact.name}` starts as `{text}`, of a weak type, and comes back with a dtype of its own: {callee} "
-            f"is compiled twice. {remedy}",
+            f"`{fact.name}` starts as {text}, of a weak type, and comes back with another one: {callee} is "
+            f"compiled twice. {remedy}",
             severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.HIGH if fact.proof.guard is Guard.NONE else Confidence.MEDIUM,
             related=[
@@ -54,6 +54,15 @@ def _value(node: cst.CSTNode | None, ctx: Context) -> cst.CSTNode | None:
     if len(around) == 2 and isinstance(around[0], cst.AssignTarget) and isinstance(around[1], cst.Assign):
         return around[1].value
     return node
+
+
+def _is_start(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """A number, or an array made of one."""
+    import libcst as cst
+
+    if isinstance(node, cst.Call):
+        return ctx.focus.code(node.func).rpartition(".")[2] in _MAKERS
+    return isinstance(node, (cst.Integer, cst.Float, cst.UnaryOperation, cst.Attribute))
 
 
 def _better(fact: WeakStart, node: cst.CSTNode | None, ctx: Context) -> str:
