@@ -41,13 +41,25 @@ def check(
     found: list[Finding] = []
     if modules:
         with memory.kept():
-            found = _in_modules(modules, project, rules, jobs, cache)
+            known = _from_host(modules, project, rules, cache)
+            found = known if known is not None else _in_modules(modules, project, rules, jobs, cache)
     if len(modules) < len(files):
         from jaxlint.dependencies import check as dependencies
 
         found += dependencies.findings([file for file in files if format_of(file.path)], project, rules)
     wanted = {file.path for file in files}
     return merge(finding for finding in found if finding.path in wanted)
+
+
+def _from_host(
+    files: Sequence[SourceFile], project: Project, rules: Sequence[Rule], cache: bool
+) -> list[Finding] | None:
+    """What is found in one file of a host that comes with one after the other, and with its tree."""
+    if not cache or not project.root or len(files) != 1 or files[0].tree is None:
+        return None
+    from jaxlint.standing import standing
+
+    return standing(project, rules).findings(files[0])
 
 
 def _in_modules(

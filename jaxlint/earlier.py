@@ -66,11 +66,15 @@ class Earlier:
 
     def keep(self, session: Session, outcomes: Mapping[str, Outcome], findings: Sequence[Finding]) -> None:
         """Remember what a run has found, all in all and by root (absolute path)."""
-        self._keep_records(session)
-        self._keep_outcomes(outcomes, session)
+        self.keep_parts(session, outcomes)
         if all(outcome.lasting for outcome in outcomes.values()):
             self._cache.put(self._run_key(session), stored.to_json(findings))
         self._cache.prune()
+
+    def keep_parts(self, session: Session, outcomes: Mapping[str, Outcome]) -> None:
+        """Remember the outcomes of roots (absolute paths) and the records of modules."""
+        self._keep_records(session)
+        self._keep_outcomes(outcomes, session)
 
     # ------------------------------------------------------------ roots
 
@@ -94,15 +98,14 @@ class Earlier:
         """Those of modules that are gone are forgotten."""
         entries = session.survey.table.entries
         names = {path: self._project.relative(path) for path in entries}
-        known = self._outcomes or {}
+        known = _table(self._cache.get(self._outcomes_key))  # other runs may have written since
         kept = {name: known[name] for name in names.values() if name in known}
         for path, outcome in outcomes.items():
             if outcome.lasting and path not in session.broken:  # what is wrong with it is no part of it
                 read, seen = ([names[each] for each in part] for part in (outcome.read, outcome.seen))
                 state = _state(entries[path], outcome, session)
                 kept[names[path]] = state, read, seen, stored.to_json(outcome.findings)
-        if kept != self._outcomes:
-            self._cache.put(self._outcomes_key, kept)
+        self._cache.put(self._outcomes_key, kept)
 
     # ------------------------------------------------------------ records
 

@@ -52,6 +52,10 @@ class Project:
         """Whether the settings leave out a file or directory (absolute), or one above it."""
         return self._exclude.cover(self.relative(path), is_directory)
 
+    def look_again(self) -> None:
+        """Forget which files there are."""
+        self.__dict__.pop("_python_files", None)
+
     def python_files(self) -> list[str]:
         """The absolute paths of all Python files of the project, those that the settings leave out aside.
 
