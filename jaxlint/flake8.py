@@ -86,4 +86,4 @@ def _policy(settings_file: str | None, root: str, lone_file: str) -> Policy:
     found = settings.load(settings_file) if settings_file else settings.Settings()
     project = Project(root, found, [lone_file] if lone_file else [])
     _ = project.pyproject  # that it is broken is one finding about the settings, not one of a rule
-    return Policy(project, registry.load(), min_severity=Severity.WARNING, honour_noqa=False)
+    return Policy(project, registry.listed(), min_severity=Severity.WARNING, honour_noqa=False)

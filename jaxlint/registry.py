@@ -30,11 +30,16 @@ REDIRECTS: dict[str, str] = {}
 
 def load() -> list[Rule]:
     """Every rule, by code. Raises RuleError for the first one that cannot be used."""
+    return [rule.loaded() for rule in listed()]
+
+
+def listed() -> list[Rule]:
+    """Every rule, by code, its module not imported: most runs end without asking any. Raises RuleError."""
     rules: dict[str, Rule] = {}
     slugs: dict[str, Rule] = {}
     for package in (PACKAGE, *_third_party()):
         for module, path in _modules(package):
-            rule = load_rule(module, path)
+            rule = _Listed(module, path)
             twin = rules.get(rule.meta.code) or slugs.get(rule.meta.slug)
             if twin is not None:
                 raise RuleError(rule.meta.page, 1, f"its code or slug is taken by {twin.meta.page}")
@@ -46,8 +51,9 @@ def pairs(rules: Iterable[Rule]) -> dict[type[Fact], list[tuple[Rule, Pair]]]:
     """What to ask about each type of fact, in the order of the rules."""
     by_fact: dict[type[Fact], list[tuple[Rule, Pair]]] = {}
     for rule in rules:
-        for pair in _pairs(rule):
-            by_fact.setdefault(pair.fact, []).append((rule, pair))
+        own = rule.loaded()
+        for pair in _pairs(own):
+            by_fact.setdefault(pair.fact, []).append((own, pair))
     return by_fact
 
 
@@ -115,13 +121,28 @@ def load_rule(name: str, path: str) -> Rule:
         module = importlib.import_module(name)
     except Exception as error:
         raise _import_error(name, path, error) from error
+    rule = _rule_class(module, path)()
+    rule.meta = _meta(name, path)
+    _pairs(rule)  # a subscription that cannot be understood is found at the start of a run, not within it
+    return rule
+
+
+def _meta(name: str, path: str) -> Meta:
     meta = front_matter.read(f"{os.path.splitext(path)[0]}.md")
     if meta.slug.replace("-", "_") != name.rpartition(".")[2]:
         raise RuleError(meta.page, 1, f"the slug {meta.slug!r} is not the name of the module {path}")
-    rule = _rule_class(module, path)()
-    rule.meta = meta
-    _pairs(rule)  # a subscription that cannot be understood is found at the start of a run, not within it
-    return rule
+    return meta
+
+
+class _Listed(Rule):
+    """Stands for a rule whose module has not been imported."""
+
+    def __init__(self, module: str, path: str) -> None:
+        self.meta = _meta(module, path)
+        self._where = module, path
+
+    def loaded(self) -> Rule:
+        return load_rule(*self._where)
 
 
 def _rule_class(module: ModuleType, path: str) -> type[Rule]:

@@ -70,6 +70,10 @@ class Rule:
 
     meta: Meta
 
+    def loaded(self) -> Rule:
+        """The rule itself, where this one only stands for it. Raises RuleError where that cannot be used."""
+        return self
+
     def finding(
         self,
         fact: Fact,

@@ -129,6 +129,7 @@ class Session:
         for path, entry in self.survey.table.entries.items():
             if path in self.indexed or entry.is_root:
                 _ = entry.unseen_record
+        _ = self._judge
         self.sources.share(number)
         gc.freeze()
 
@@ -146,20 +147,21 @@ class Session:
 
     def _run(self, root: ModuleEntry) -> tuple[Outcome, int]:
         """The outcome, and how many lines were looked at."""
+        judge = self._judge  # a rule that cannot be used ends the run
         analysis = self.analysis()
         seen = self.survey.table.seen
         seen.clear()
         try:
-            found = self._findings(root, analysis)
+            found = self._findings(root, analysis, judge)
         except Exception as error:
             found = [internal_error(root.path, error)]
         lasting = not self.sources.changed and all(f.code != INTERNAL_ERROR.code for f in found)
         return Outcome(found, analysis.program.loaded, sorted(seen), lasting), analysis.program.lines
 
-    def _findings(self, root: ModuleEntry, analysis: Analysis) -> list[Finding]:
+    def _findings(self, root: ModuleEntry, analysis: Analysis, judge: Judge) -> list[Finding]:
         role = self.module_role(root)
         module = analysis.program.load(root)
-        return self._judge.findings(analysis.facts(module, role), role) if module is not None else []
+        return judge.findings(analysis.facts(module, role), role) if module is not None else []
 
     def analysis(self) -> Analysis:
         """An analysis to run one root in."""

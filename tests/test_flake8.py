@@ -28,7 +28,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sou
     module = ModuleType("jaxlint.check")
     module.check = check  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jaxlint.check", module)
-    monkeypatch.setattr(registry, "load", lambda: made_engine.RULES)
+    monkeypatch.setattr(registry, "listed", lambda: made_engine.RULES)
     monkeypatch.chdir(tmp_path)
     flake8._surroundings.cache_clear()
     flake8._policy.cache_clear()

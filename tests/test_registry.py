@@ -176,3 +176,11 @@ def test_unknown_selector(rules: list[Rule], selector: str, suggestion: str) -> 
 def test_renamed_code(rules: list[Rule], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.REDIRECTS, "JAX150", "JAX103")
     assert codes(registry.select(rules, select=["JAX150"])) == ["JAX103"]
+
+
+def test_listed_rules_are_not_imported_before_they_are_asked(add_rule: AddRule) -> None:
+    add_rule("JAX901", "made-up", module="raise RuntimeError('imported')\n")
+    (rule,) = registry.listed()
+    assert (rule.meta.code, rule.meta.slug) == ("JAX901", "made-up")
+    with pytest.raises(RuleError, match="imported"):
+        registry.pairs([rule])

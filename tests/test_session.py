@@ -80,10 +80,10 @@ def test_an_outcome_tells_what_it_depends_on(session: Session, tmp_path: Path) -
 def test_a_root_that_fails_costs_itself(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     analyse = session._findings
 
-    def fail_on_one(root: ModuleEntry, analysis: object) -> object:
+    def fail_on_one(root: ModuleEntry, *rest: object) -> object:
         if root.name == "pkg.one":
             raise RecursionError("made to\nfail")
-        return analyse(root, analysis)  # type: ignore[arg-type]
+        return analyse(root, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(session, "_findings", fail_on_one)
     outcomes: dict[str, Outcome] = {root.name: session.outcome(root.absolute) for root in session.roots}

@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
 def _check(workspace: Workspace, args: Namespace) -> int:
     from jaxlint import registry
 
-    rules = registry.load()
+    rules = registry.listed()
     try:
         for selector in options.selectors(args):
             registry.codes(selector, rules)

@@ -55,7 +55,7 @@ def jaxlint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     engine = ModuleType("jaxlint.check")
     engine.check = made_engine.check  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jaxlint.check", engine)
-    monkeypatch.setattr(registry, "load", lambda: made_engine.RULES)
+    monkeypatch.setattr(registry, "listed", lambda: made_engine.RULES)
     monkeypatch.chdir(tmp_path)
     return Jaxlint(capsys)
 
