@@ -33,6 +33,7 @@ from jaxlint.flow.values import (
     Value,
     is_number,
 )
+from jaxlint.flow.walking import walk
 from jaxlint.flow.weak_types import is_weak
 from jaxlint.jax_api.transforms import EAGER
 
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 
 _ARRAYS = (*CONCRETE, TRACED)  # the fields of an object that a boundary returns are as they are in its trace
+
+
+_CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__"})
 
 
 class Carry(NamedTuple):
@@ -211,7 +215,7 @@ class PendingCarry(PendingFact):
     def fact(self) -> Fact | None:
         from jaxlint.flow.boundary import describe
 
-        carry = self.carry or self.run.field_carries.get(self.field)
+        carry = self.carry or self._of_field()
         found = next(changes(carry.before, carry.after, carry.start), None) if carry is not None else None
         if carry is None or found is None or not hasattr(found.start.node, "lineno"):
             return None
@@ -226,6 +230,28 @@ class PendingCarry(PendingFact):
         return UnstableStructure(
             *common, name=name, how=found.what, use=self.place, boundary=boundary, loop=loop
         )
+
+
+    def _of_field(self) -> Carry | None:
+        """What a field is at first and after a call, where nothing but that call stores something in it."""
+        thing, name = self.field
+        carry = self.run.field_carries.get(self.field)
+        if carry is None or not isinstance(thing, Instance):
+            return None
+        line = self.place.span.line
+        for method in thing.cls.methods.values():
+            for node in walk(method.node):
+                if not isinstance(node, ast.Assign) or not _stores_field(node, name):
+                    continue
+                first = method.name in _CONSTRUCTORS or isinstance(node.value, ast.Constant)
+                if not first and not node.lineno <= line <= (node.end_lineno or node.lineno):
+                    return None
+        return carry
+
+
+def _stores_field(node: ast.Assign, name: str) -> bool:
+    stored = (n for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Attribute))
+    return any(n.attr == name and isinstance(n.ctx, ast.Store) for n in stored)
 
 
 def note_carried(frame: Frame, state: BoundaryState, node: ast.AST, arguments: list[Passed]) -> None:

@@ -29,6 +29,7 @@ class OptionalKey(NamedTuple):
     key: object
     module: LoadedModule
     node: ast.AST
+    test: ast.If
 
 
 def varies(frame: Frame, test: ast.expr) -> bool:
@@ -52,8 +53,18 @@ def key_stored(frame: Frame, owner: Value, key: object, target: ast.AST) -> None
     inner = frame.branches[len(made_under) :]
     if not inner or frame.branches[: len(made_under)] != made_under or not isinstance(inner[0], ast.If):
         return
-    if not _on_both_sides(inner[0], key) and varies(frame, inner[0].test):
-        owner.origin = origin._replace(extra=OptionalKey(key, frame.module, target))
+    if _outlives_round(frame, origin.node) or _on_both_sides(inner[0], key):
+        return  # once there, it stays
+    if varies(frame, inner[0].test):
+        owner.origin = origin._replace(extra=OptionalKey(key, frame.module, target, inner[0]))
+
+
+def _outlives_round(frame: Frame, made: ast.AST) -> bool:
+    """Whether a dict is made in front of the loop that fills it."""
+    if not frame.loops or not hasattr(made, "lineno"):
+        return False
+    loop = frame.loops[-1].node
+    return not loop.lineno <= made.lineno <= (loop.end_lineno or loop.lineno)  # type: ignore[attr-defined]
 
 
 def _on_both_sides(branch: ast.If, key: object) -> bool:
@@ -181,7 +192,8 @@ def _unstable(frame: Frame, passed: Passed) -> Iterator[tuple[str, str, LoadedMo
     value = passed.value
     if value.kind == TREE and value.origin is not None and isinstance(value.origin.extra, OptionalKey):
         key = value.origin.extra
-        yield "optional key", f"[{key.key!r}]", key.module, key.node
+        if key.test not in frame.branches:
+            yield "optional key", f"[{key.key!r}]", key.module, key.node
     nothing = sometimes_none(frame, passed.node) if frame.loops and value.kind == UNKNOWN else None
     if nothing is not None:
         yield "optional value", "", frame.module, nothing

@@ -17,7 +17,6 @@ from jaxlint.flow.values import (
     SCALAR,
     SHAPE,
     SHAPED,
-    TEXT,
     TREE,
     UNKNOWN,
     Origin,
@@ -45,7 +44,7 @@ class Movement(NamedTuple):
 def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | None:
     """How a number that sets a size changes from one time to the next; None for one that does not."""
     few = bool(value.tags & BOUNDED) or _is_geometric(node, value)
-    if value.kind == UNKNOWN and value.varies >= PER_ITERATION and not value.tags & TEXT:
+    if value.kind == UNKNOWN and value.varies >= PER_ITERATION and _of_loop(frame, node):
         return Movement(value.varies, few)  # a bound or a size is a number, whatever it comes from
     if value.kind in (SCALAR, SHAPE):
         drawn = value.origin is not None and value.origin.word in DRAWN
@@ -56,6 +55,15 @@ def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | Non
     elif value.kind in CONCRETE and isinstance(node, ast.Subscript):  # `lengths[i]`
         return movement(frame, None, look(frame, node.slice))
     return None
+
+
+def _of_loop(frame: Frame, node: ast.AST | None) -> bool:
+    """Whether an expression is made of the variable of a loop around."""
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node is not None else set()
+    targets = [loop.node.target for loop in frame.loops if not isinstance(loop.node, ast.While)]  # type: ignore[attr-defined]
+    for comprehension in frame.comprehensions:
+        targets += [g.target for g in comprehension.generators]  # type: ignore[attr-defined]
+    return any(n.id in names for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
 def _is_geometric(node: ast.AST | None, value: Value) -> bool:
