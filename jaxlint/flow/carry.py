@@ -231,7 +231,6 @@ class PendingCarry(PendingFact):
             *common, name=name, how=found.what, use=self.place, boundary=boundary, loop=loop
         )
 
-
     def _of_field(self) -> Carry | None:
         """What a field is at first and after a call, where nothing but that call stores something in it."""
         thing, name = self.field
