@@ -7,9 +7,12 @@ Lines and columns count from 1, columns in code points, ends are exclusive. Othe
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jaxlint.record import record
+
+if TYPE_CHECKING:
+    from jaxlint.confirm.verdict import Verdict
 
 
 class Severity(str, Enum):
@@ -97,7 +100,10 @@ class Fix:
 
 @record
 class Finding:
-    """One claim about one place. `symbol` is the qualified name of the enclosing function, or ""."""
+    """One claim about one place. `symbol` is the qualified name of the enclosing function, or "".
+
+    `confirm` is what became of the claim, one verdict a target; empty where nobody asked.
+    """
 
     code: str
     slug: str
@@ -108,6 +114,7 @@ class Finding:
     symbol: str = ""
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
+    confirm: tuple[Verdict, ...] = ()
 
     @property
     def path(self) -> str:

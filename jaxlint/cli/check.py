@@ -34,6 +34,9 @@ def run(args: Namespace) -> int:
     given = [_standard_input(args.stdin_filename)] if options.STDIN in args.paths else []
     if not paths and not given:
         paths = ["."]
+    if problem := _without_confirm(args):
+        status.complain(problem)
+        return status.FAILED
     workspace = survey(
         paths,
         given,
@@ -49,6 +52,13 @@ def run(args: Namespace) -> int:
     return _check(workspace, args)
 
 
+def _without_confirm(args: Namespace) -> str:
+    """What is wrong with options that mean nothing without --confirm, "" if nothing."""
+    names = ("target", "python", "record", "timeout")
+    given = [f"--{name}" for name in names if getattr(args, name) is not None]
+    return f"{' and '.join(given)} need --confirm" if given and not args.confirm else ""
+
+
 def _check(workspace: Workspace, args: Namespace) -> int:
     from jaxlint import registry
 
@@ -61,10 +71,8 @@ def _check(workspace: Workspace, args: Namespace) -> int:
         return status.FAILED
     if not workspace.files and not workspace.problems:
         status.complain("no Python files found")
-    findings = sorted(
-        (finding for part in workspace.parts for finding in _findings(part, rules, cache=not args.no_cache)),
-        key=lambda finding: (finding.place, finding.code, finding.message),
-    )
+    found = [finding for part in workspace.parts for finding in _part(part, rules, args)]
+    findings = sorted(found, key=lambda finding: (finding.place, finding.code, finding.message))
     if not _write(findings, workspace, args):
         return status.FAILED
     failures = [finding for finding in findings if finding.code in FAILURES]
@@ -75,6 +83,17 @@ def _check(workspace: Workspace, args: Namespace) -> int:
     fail_on = workspace.settings.fail_on.rank
     failed = any(finding.severity.rank >= fail_on for finding in findings)
     return status.FINDINGS if failed and not args.exit_zero else status.CLEAN
+
+
+def _part(part: Part, rules: Sequence[Rule], args: Namespace) -> list[Finding]:
+    """What is to be reported about the files of one project, with verdicts where they were asked for."""
+    findings = _findings(part, rules, cache=not args.no_cache)
+    if not args.confirm:
+        return findings
+    from jaxlint.confirm.confirm import confirm
+    from jaxlint.confirm.options import options_of
+
+    return confirm(findings, part, options_of(part.settings, args))
 
 
 def _findings(part: Part, rules: Sequence[Rule], *, cache: bool) -> list[Finding]:

@@ -48,6 +48,13 @@ def add_to(parser: ArgumentParser) -> None:
     output.add_argument("--fail-on", **_words(Severity), help="exit with 1 from this severity on (warning)")
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 instead of 1")
 
+    confirm = parser.add_argument_group("confirm", "run what is found, in a process of its own")
+    confirm.add_argument("--confirm", action="store_true", help="test every finding's claim")
+    confirm.add_argument("--target", **_codes("TARGET"), help="auto, cpu, gpu, cuda:CHIP, tpu:CHIP (auto)")
+    confirm.add_argument("--python", metavar="EXE", help="the interpreter that has the project's jax")
+    confirm.add_argument("--record", metavar="FILE", help="take inputs from what `jaxlint record` wrote")
+    confirm.add_argument("--timeout", type=_seconds, metavar="S", help="seconds for one measurement (60)")
+
 
 def override(settings: Settings, args: Namespace) -> Settings:
     """The settings with what the command line says.
@@ -76,8 +83,8 @@ def selectors(args: Namespace) -> list[str]:
     ]
 
 
-def _codes() -> dict[str, Any]:
-    return {"action": "extend", "type": _list, "metavar": "CODES"}
+def _codes(metavar: str = "CODES") -> dict[str, Any]:
+    return {"action": "extend", "type": _list, "metavar": metavar}
 
 
 def _words(enum: type[Severity] | type[Confidence]) -> dict[str, Any]:
@@ -87,6 +94,16 @@ def _words(enum: type[Severity] | type[Confidence]) -> dict[str, Any]:
 
 def _list(text: str) -> list[str]:
     return [item for item in (part.strip() for part in text.split(",")) if item]
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
 
 
 def _jobs(text: str) -> int:

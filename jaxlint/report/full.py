@@ -23,6 +23,7 @@ class _Piece(NamedTuple):
 
 _Line = list[_Piece]
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
+_OUTCOMES = {"confirmed": "bold red", "refuted": "green", "unknown": "yellow"}
 _MARGIN = "blue"
 _RELATED = "bold blue"
 
@@ -76,6 +77,19 @@ def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
             yield [_Piece(" " * margin + "::: ", _MARGIN), _Piece(where)]
         yield from _excerpt(related.place, run, margin, "-", _RELATED, related.message)
     yield [_Piece(" " * margin + " = ", _MARGIN), _Piece(_remarks(finding))]
+    for verdict in finding.confirm:
+        outcome = verdict.outcome.value
+        yield [
+            _Piece(" " * margin + " = ", _MARGIN),
+            _Piece(outcome, _OUTCOMES[outcome]),
+            _Piece(f" on {verdict.target}: {verdict.reason}"),
+        ]
+        for arm in verdict.arms:
+            for buffer in arm.peak:
+                yield [
+                    _Piece(" " * margin + " = ", _MARGIN),
+                    _Piece(f"  live at the peak {arm.name}: {buffer}"),
+                ]
 
 
 def _remarks(finding: Finding) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from jaxlint.finding import Finding, Fix, Related, Span
 from jaxlint.report.run import Run
+
+if TYPE_CHECKING:
+    from jaxlint.confirm.verdict import Arm, Verdict
 
 
 def write(run: Run, stream: TextIO) -> None:
@@ -34,7 +37,7 @@ def record(finding: Finding) -> dict[str, Any]:
         "symbol": finding.symbol,
         "related": [_related(place) for place in finding.related],
         "fix": None if finding.fix is None else _fix(finding.fix),
-        "confirm": None,
+        "confirm": [_verdict(verdict) for verdict in finding.confirm] or None,
     }
 
 
@@ -54,4 +57,32 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "title": fix.title,
         "applicability": fix.applicability.value,
         "edits": [{**_ends(edit.span), "text": edit.text} for edit in fix.edits],
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "verdict": verdict.outcome.value,
+        "target": verdict.target,
+        "reason": verdict.reason,
+        "arms": [_arm(arm) for arm in verdict.arms],
+        "results_equal": verdict.results_equal,
+    }
+
+
+def _arm(arm: Arm) -> dict[str, Any]:
+    """Sizes in bytes; `total_bytes` is argument + output - alias + temp, `own_bytes` temp + output."""
+    return {
+        "name": arm.name,
+        "argument_bytes": arm.argument_bytes,
+        "output_bytes": arm.output_bytes,
+        "alias_bytes": arm.alias_bytes,
+        "temp_bytes": arm.temp_bytes,
+        "total_bytes": arm.total_bytes,
+        "own_bytes": arm.own_bytes,
+        "constant_bytes": arm.constant_bytes,
+        "traces": arm.traces,
+        "compiles": arm.compiles,
+        "seconds": arm.seconds,
+        "peak": list(arm.peak),
     }

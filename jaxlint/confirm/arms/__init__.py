@@ -1,0 +1,1 @@
+"""How claims are measured: one module for each kind of measurement."""
