@@ -6,7 +6,8 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.cli import options, status
 from jaxlint.engine_codes import FAILURES
@@ -17,6 +18,18 @@ from jaxlint.project.workspace import Part, Workspace, survey
 
 if TYPE_CHECKING:
     from jaxlint.rule import Rule
+
+
+class Outcome(NamedTuple):
+    """What is to be reported, how many findings were fixed, and whether all that was asked for could be done.
+
+    `changed` are the files (by path) that are not as they were when they were found.
+    """
+
+    findings: list[Finding]
+    changed: Mapping[str, SourceFile] = MappingProxyType({})
+    fixed: int = 0
+    went_well: bool = True
 
 
 def add_parser(subparsers: Any) -> None:
@@ -34,7 +47,7 @@ def run(args: Namespace) -> int:
     given = [_standard_input(args.stdin_filename)] if options.STDIN in args.paths else []
     if not paths and not given:
         paths = ["."]
-    if problem := _without_confirm(args):
+    if problem := _contradiction(args):
         status.complain(problem)
         return status.FAILED
     workspace = survey(
@@ -52,11 +65,16 @@ def run(args: Namespace) -> int:
     return _check(workspace, args)
 
 
-def _without_confirm(args: Namespace) -> str:
-    """What is wrong with options that mean nothing without --confirm, "" if nothing."""
+def _contradiction(args: Namespace) -> str:
+    """What is wrong with options that mean nothing without --confirm, or beside it; "" if nothing."""
     names = ("target", "python", "record", "timeout")
     given = [f"--{name}" for name in names if getattr(args, name) is not None]
-    return f"{' and '.join(given)} need --confirm" if given and not args.confirm else ""
+    if given and not args.confirm:
+        return f"{' and '.join(given)} need --confirm"
+    if args.confirm and (args.fix or args.diff):
+        # What is confirmed is the program on disk, and after a round of fixes that is another one.
+        return f"--confirm and --{'fix' if args.fix else 'diff'} exclude each other"
+    return ""
 
 
 def _check(workspace: Workspace, args: Namespace) -> int:
@@ -71,17 +89,41 @@ def _check(workspace: Workspace, args: Namespace) -> int:
         return status.FAILED
     if not workspace.files and not workspace.problems:
         status.complain("no Python files found")
-    found = [finding for part in workspace.parts for finding in _part(part, rules, args)]
-    findings = sorted(found, key=lambda finding: (finding.place, finding.code, finding.message))
-    if not _write(findings, workspace, args):
+
+    def look(changed: Mapping[str, SourceFile]) -> list[Finding]:
+        """What is to be reported, with some files (by path) as they have become in the meantime."""
+        parts = (
+            Part(project, [changed.get(file.path, file) for file in files])
+            for project, files in workspace.parts
+        )
+        return sorted(
+            (finding for part in parts for finding in _part(part, rules, args)),
+            key=lambda finding: (finding.place, finding.code, finding.message),
+        )
+
+    if args.fix or args.diff:
+        from jaxlint.cli import fixing
+
+        return _finish(fixing.run(workspace.files, look, args), workspace, args)
+    return _finish(Outcome(look({})), workspace, args)
+
+
+def _finish(outcome: Outcome, workspace: Workspace, args: Namespace) -> int:
+    """Report, and say by the exit status how it went."""
+    findings = outcome.findings
+    if not args.diff and not _write(outcome, workspace, args):
         return status.FAILED
     failures = [finding for finding in findings if finding.code in FAILURES]
     for failure in failures:
         _complain_of(failure)
-    if failures or workspace.problems:
+    if failures or workspace.problems or not outcome.went_well:
         return status.FAILED
     fail_on = workspace.settings.fail_on.rank
-    failed = any(finding.severity.rank >= fail_on for finding in findings)
+    if args.diff:
+        failed = bool(outcome.fixed)
+    else:
+        failed = any(finding.severity.rank >= fail_on for finding in findings)
+        failed = failed or bool(outcome.fixed and args.exit_non_zero_on_fix)
     return status.FINDINGS if failed and not args.exit_zero else status.CLEAN
 
 
@@ -129,16 +171,17 @@ def _standard_input(name: str | None) -> SourceFile:
 # ---------------------------------------------------------------- output
 
 
-def _write(findings: Sequence[Finding], workspace: Workspace, args: Namespace) -> bool:
+def _write(outcome: Outcome, workspace: Workspace, args: Namespace) -> bool:
     """Write the report. False, and a line on stderr, where its file cannot be written."""
     from jaxlint import report
     from jaxlint.report.run import Run
 
-    run = Run(findings, {file.path: file for file in workspace.files})
+    run = Run(outcome.findings, {file.path: file for file in workspace.files} | dict(outcome.changed))
     write = report.write_statistics if args.statistics else report.write
     output_format = workspace.settings.output_format
     if not args.output_file:
-        write(run, output_format, sys.stdout)
+        # Standard input that is fixed has standard output to itself.
+        write(run, output_format, sys.stderr if args.fix and options.STDIN in args.paths else sys.stdout)
         return True
     try:
         with open(args.output_file, "w", encoding="utf-8", errors="backslashreplace") as stream:

@@ -39,6 +39,16 @@ def add_to(parser: ArgumentParser) -> None:
     files.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
     files.add_argument("--jobs", type=_jobs, metavar="N", help="processes (0: one per processor)")
 
+    fixing = parser.add_argument_group("fixing")
+    fixing.add_argument("--fix", action="store_true", help="make the safe fixes, report what remains")
+    fixing.add_argument(
+        "--unsafe-fixes", action="store_true", help="with --fix or --diff: the unsafe ones too"
+    )
+    fixing.add_argument("--diff", action="store_true", help="show what --fix would change, write nothing")
+    fixing.add_argument(
+        "--exit-non-zero-on-fix", action="store_true", help="exit with 1 also where all was fixed"
+    )
+
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", choices=FORMATS, help="default: full")
     output.add_argument("--output-file", metavar="FILE", help="write the report there")

@@ -10,18 +10,37 @@ from jaxlint.finding import Edit, Fix, Span
 
 
 def apply(source: str, edits: Iterable[Edit]) -> str:
-    """The source with every edit made. Raises ValueError where two of them overlap."""
-    starts = [0, *accumulate(map(len, split_lines(source)))]
+    """The source with every edit made; a line that an edit begins ends as the line it stands on does.
+
+    Raises ValueError where two edits overlap, or one lies outside of the source.
+    """
+    lines = split_lines(source)
+    starts = [0, *accumulate(map(len, lines))]
     pieces: list[str] = []
     done = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
-        begin = starts[edit.span.line - 1] + edit.span.column - 1
-        end = starts[edit.span.end_line - 1] + edit.span.end_column - 1
+        span = edit.span
+        if not 0 < span.line <= span.end_line <= len(starts):
+            raise ValueError(f"an edit of line {span.line} in a file of {len(lines)}")
+        begin = starts[span.line - 1] + span.column - 1
+        end = starts[span.end_line - 1] + span.end_column - 1
         if begin < done:
-            raise ValueError(f"overlapping edits at line {edit.span.line}")
-        pieces += source[done:begin], edit.text
+            raise ValueError(f"overlapping edits at line {span.line}")
+        text = edit.text
+        if "\n" in text:
+            text = text.replace("\r\n", "\n").replace("\n", line_end(lines, span.line))
+        pieces += source[done:begin], text
         done = end
     return "".join((*pieces, source[done:]))
+
+
+def line_end(lines: Sequence[str], number: int) -> str:
+    """How a line ends, else the one before it: a last line may have no end."""
+    for line in reversed(lines[max(number - 2, 0) : number]):
+        end = line[len(line.rstrip("\r\n")) :]
+        if end:
+            return end
+    return "\n"
 
 
 def compatible(fixes: Sequence[Fix]) -> list[Fix]:

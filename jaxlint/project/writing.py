@@ -11,6 +11,9 @@ import errno
 import os
 import stat
 
+# What nobody may write is read-only for root too, though root could.
+_ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
 
 def write(path: str, data: bytes) -> None:
     """Give a file a new content, or make it. Raises OSError, and then the file is as it was.
@@ -20,7 +23,7 @@ def write(path: str, data: bytes) -> None:
     """
     target = os.path.realpath(path)
     existing = _status(target)
-    if existing is not None and not os.access(target, os.W_OK):
+    if existing is not None and not (existing.st_mode & _ANYBODY_WRITES and os.access(target, os.W_OK)):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     # In the same directory, since a rename does not reach another file system; the target's own name could make
     # this one too long.
