@@ -32,9 +32,8 @@ class Earlier:
         self._project = project
         self._cache = Cache(directory)
         program = fingerprint(rule.meta.page for rule in rules)
-        settings = replace(
-            project.settings, jobs=0, output_format="", cache_dir=""
-        )  # they make no difference
+        # These make no difference to what is found.
+        settings = replace(project.settings, jobs=0, output_format="", cache_dir="", baseline="")
         versions = project.requires_python, project.jax_version, project.equinox_version, project.flax_version
         self._judged = digest(
             program,

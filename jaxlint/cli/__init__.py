@@ -99,11 +99,12 @@ def _show_what_cannot_be_encoded() -> None:
 
 
 def _failed(error: Exception) -> int:
+    from jaxlint.project.baseline import BaselineError
     from jaxlint.project.settings import SettingsError
     from jaxlint.project.toml import TomlError
     from jaxlint.rule import RuleError
 
-    if isinstance(error, (SettingsError, TomlError, RuleError)):
+    if isinstance(error, (SettingsError, TomlError, RuleError, BaselineError)):
         status.complain(str(error))
         if isinstance(error, SettingsError) and error.unknown_key:
             from jaxlint.project import foreign

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.cli import options, status
+from jaxlint.cli.baselines import Baselines
 from jaxlint.engine_codes import FAILURES
 from jaxlint.finding import Finding, Severity
 from jaxlint.project.files import SourceFile, shown
@@ -18,6 +19,8 @@ from jaxlint.project.workspace import Part, Workspace, survey
 
 if TYPE_CHECKING:
     from jaxlint.rule import Rule
+
+Narrow = Callable[[list[Finding]], list[Finding]]
 
 
 class Outcome(NamedTuple):
@@ -40,16 +43,13 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Check, report, and say by the exit status how it went."""
-    if args.config and args.isolated:
-        status.complain("--config and --isolated exclude each other")
+    if problem := options.contradiction(args):
+        status.complain(problem)
         return status.FAILED
     paths = [path for path in args.paths if path != options.STDIN]
     given = [_standard_input(args.stdin_filename)] if options.STDIN in args.paths else []
     if not paths and not given:
         paths = ["."]
-    if problem := _contradiction(args):
-        status.complain(problem)
-        return status.FAILED
     workspace = survey(
         paths,
         given,
@@ -62,22 +62,11 @@ def run(args: Namespace) -> int:
     if args.show_settings or args.show_files:
         _show_settings(workspace) if args.show_settings else _show_files(workspace)
         return status.FAILED if workspace.problems else status.CLEAN
-    return _check(workspace, args)
+    return check_workspace(workspace, args)
 
 
-def _contradiction(args: Namespace) -> str:
-    """What is wrong with options that mean nothing without --confirm, or beside it; "" if nothing."""
-    names = ("target", "python", "record", "timeout")
-    given = [f"--{name}" for name in names if getattr(args, name) is not None]
-    if given and not args.confirm:
-        return f"{' and '.join(given)} need --confirm"
-    if args.confirm and (args.fix or args.diff):
-        # What is confirmed is the program on disk, and after a round of fixes that is another one.
-        return f"--confirm and --{'fix' if args.fix else 'diff'} exclude each other"
-    return ""
-
-
-def _check(workspace: Workspace, args: Namespace) -> int:
+def check_workspace(workspace: Workspace, args: Namespace, narrow: Narrow = lambda findings: findings) -> int:
+    """Find, and report what `narrow` leaves of it; the exit status."""
     from jaxlint import registry
 
     rules = registry.listed()
@@ -87,49 +76,69 @@ def _check(workspace: Workspace, args: Namespace) -> int:
     except registry.SelectorError as error:
         status.complain(str(error))
         return status.FAILED
+    if args.update_baseline and not workspace.settings.baseline:
+        status.complain("--update-baseline needs --baseline FILE, or `baseline` in the settings")
+        return status.FAILED
     if not workspace.files and not workspace.problems:
         status.complain("no Python files found")
+    baselines = Baselines(args)
 
     def look(changed: Mapping[str, SourceFile]) -> list[Finding]:
         """What is to be reported, with some files (by path) as they have become in the meantime."""
+        baselines.begin()
         parts = (
             Part(project, [changed.get(file.path, file) for file in files])
             for project, files in workspace.parts
         )
         return sorted(
-            (finding for part in parts for finding in _part(part, rules, args)),
+            (finding for part in parts for finding in _part(part, rules, baselines, narrow, args)),
             key=lambda finding: (finding.place, finding.code, finding.message),
         )
 
     if args.fix or args.diff:
         from jaxlint.cli import fixing
 
-        return _finish(fixing.run(workspace.files, look, args), workspace, args)
-    return _finish(Outcome(look({})), workspace, args)
+        outcome = fixing.run(workspace.files, look, args)
+    elif args.add_ignore:
+        from jaxlint.cli import ignoring
+
+        outcome = ignoring.run(workspace.files, look({}), args.paths)
+    else:
+        outcome = Outcome(look({}))
+    result = _finish(outcome, workspace, args)
+    return result if baselines.finish() else status.FAILED
 
 
 def _finish(outcome: Outcome, workspace: Workspace, args: Namespace) -> int:
     """Report, and say by the exit status how it went."""
-    findings = outcome.findings
-    if not args.diff and not _write(outcome, workspace, args):
+    result = _status(outcome, workspace, args)
+    if not args.diff and not _write(outcome, workspace, args, result):
         return status.FAILED
-    failures = [finding for finding in findings if finding.code in FAILURES]
-    for failure in failures:
-        _complain_of(failure)
-    if failures or workspace.problems or not outcome.went_well:
+    for finding in outcome.findings:
+        if finding.code in FAILURES:
+            _complain_of(finding)
+    return result
+
+
+def _status(outcome: Outcome, workspace: Workspace, args: Namespace) -> int:
+    """The exit status."""
+    failed = any(finding.code in FAILURES for finding in outcome.findings)
+    if failed or workspace.problems or not outcome.went_well:
         return status.FAILED
     fail_on = workspace.settings.fail_on.rank
     if args.diff:
         failed = bool(outcome.fixed)
     else:
-        failed = any(finding.severity.rank >= fail_on for finding in findings)
+        failed = any(finding.severity.rank >= fail_on for finding in outcome.findings)
         failed = failed or bool(outcome.fixed and args.exit_non_zero_on_fix)
     return status.FINDINGS if failed and not args.exit_zero else status.CLEAN
 
 
-def _part(part: Part, rules: Sequence[Rule], args: Namespace) -> list[Finding]:
+def _part(
+    part: Part, rules: Sequence[Rule], baselines: Baselines, narrow: Narrow, args: Namespace
+) -> list[Finding]:
     """What is to be reported about the files of one project, with verdicts where they were asked for."""
-    findings = _findings(part, rules, cache=not args.no_cache)
+    findings = narrow(_findings(part, rules, baselines, cache=not args.no_cache))
     if not args.confirm:
         return findings
     from jaxlint.confirm.confirm import confirm
@@ -138,7 +147,7 @@ def _part(part: Part, rules: Sequence[Rule], args: Namespace) -> list[Finding]:
     return confirm(findings, part, options_of(part.settings, args))
 
 
-def _findings(part: Part, rules: Sequence[Rule], *, cache: bool) -> list[Finding]:
+def _findings(part: Part, rules: Sequence[Rule], baselines: Baselines, *, cache: bool) -> list[Finding]:
     """What is to be reported about the files of one project."""
     from jaxlint.check import check
     from jaxlint.project.policy import Policy
@@ -152,7 +161,7 @@ def _findings(part: Part, rules: Sequence[Rule], *, cache: bool) -> list[Finding
         by_path.setdefault(finding.path, []).append(finding)
     reported = policy.mistakes_in_settings()
     for file in part.files:
-        reported += policy.report(file, by_path.get(file.path, ()))
+        reported += baselines.reported(file, policy.standing(file, by_path.get(file.path, ())), policy)
     return reported
 
 
@@ -171,12 +180,13 @@ def _standard_input(name: str | None) -> SourceFile:
 # ---------------------------------------------------------------- output
 
 
-def _write(outcome: Outcome, workspace: Workspace, args: Namespace) -> bool:
+def _write(outcome: Outcome, workspace: Workspace, args: Namespace, result: int) -> bool:
     """Write the report. False, and a line on stderr, where its file cannot be written."""
     from jaxlint import report
     from jaxlint.report.run import Run
 
-    run = Run(outcome.findings, {file.path: file for file in workspace.files} | dict(outcome.changed))
+    files = {file.path: file for file in workspace.files} | dict(outcome.changed)
+    run = Run(outcome.findings, files, status=result, problems=workspace.problems)
     write = report.write_statistics if args.statistics else report.write
     output_format = workspace.settings.output_format
     if not args.output_file:

@@ -21,7 +21,7 @@ from jaxlint.project.files import SourceFile
 def run(files: Sequence[SourceFile], look: Look, args: Namespace) -> Outcome:
     """Fix the files of a run, or under `--diff` show what that would change."""
     wanted = frozenset({Applicability.SAFE} | ({Applicability.UNSAFE} if args.unsafe_fixes else set()))
-    own = [file for file in files if _is_given(file, args.paths)]
+    own = [file for file in files if is_given(file, args.paths)]
     result = fix(own, look, wanted)
     _complain_of_failures(result)
     _complain_of_strangers(result.findings, files, own, wanted)
@@ -78,7 +78,7 @@ def _changed(drafts: Mapping[str, Draft]) -> dict[str, SourceFile]:
     return {path: draft.as_file() for path, draft in drafts.items()}
 
 
-def _is_given(file: SourceFile, paths: Sequence[str]) -> bool:
+def is_given(file: SourceFile, paths: Sequence[str]) -> bool:
     """Whether a file lies where the run was told to look. A link in a directory may lead elsewhere."""
     if file.data is not None:
         return True

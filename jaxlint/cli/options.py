@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
@@ -49,6 +50,11 @@ def add_to(parser: ArgumentParser) -> None:
         "--exit-non-zero-on-fix", action="store_true", help="exit with 1 also where all was fixed"
     )
 
+    known = parser.add_argument_group("findings that are known")
+    known.add_argument("--baseline", type=_file, metavar="FILE", help="report nothing that this file knows")
+    known.add_argument("--update-baseline", action="store_true", help="make what is found the baseline")
+    known.add_argument("--add-ignore", action="store_true", help="write a suppression beside each finding")
+
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", choices=FORMATS, help="default: full")
     output.add_argument("--output-file", metavar="FILE", help="write the report there")
@@ -74,6 +80,8 @@ def override(settings: Settings, args: Namespace) -> Settings:
     """
     names = ("preview", "min_severity", "min_confidence", "fail_on", "force_exclude", "jobs", "output_format")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(args, name)) is not None}
+    if args.baseline:
+        given["baseline"] = os.path.abspath(args.baseline)
     settings = replace(settings, **given)
     if args.select is not None:
         settings = replace(settings, select=tuple(args.select), extend_select=(), ignore=())
@@ -84,6 +92,34 @@ def override(settings: Settings, args: Namespace) -> Settings:
         extend_select=(*settings.extend_select, *extended),
         ignore=(*ignored, *(args.ignore or ())),
     )
+
+
+# What is confirmed is the program on disk, which is another one after a round of fixes. Both ways of living with
+# findings leave nothing to fix, or to live with in the other way.
+_EXCLUDING = (
+    (("config",), ("isolated",)),
+    (("confirm",), ("fix", "diff")),
+    (("add_ignore",), ("update_baseline",)),
+    (("add_ignore", "update_baseline"), ("fix", "diff")),
+)
+
+
+def contradiction(args: Namespace) -> str:
+    """What is wrong with options that do not go together, "" if nothing."""
+    for some, others in _EXCLUDING:
+        given = [next((name for name in names if getattr(args, name)), None) for names in (some, others)]
+        if None not in given:
+            return f"{' and '.join(map(_option, given))} exclude each other"
+    needing = [name for name in ("target", "python", "record", "timeout") if getattr(args, name) is not None]
+    if needing and not args.confirm:
+        return f"{' and '.join(map(_option, needing))} need --confirm"
+    if args.add_ignore and STDIN in args.paths:
+        return "--add-ignore writes to files, not to standard input"
+    return ""
+
+
+def _option(name: str | None) -> str:
+    return f"--{(name or '').replace('_', '-')}"
 
 
 def selectors(args: Namespace) -> list[str]:
@@ -103,7 +139,10 @@ def _words(enum: type[Severity] | type[Confidence]) -> dict[str, Any]:
 
 
 def _list(text: str) -> list[str]:
-    return [item for item in (part.strip() for part in text.split(",")) if item]
+    found = [item for item in (part.strip() for part in text.split(",")) if item]
+    if not found:  # and an empty selection must not become the default, which is everything
+        raise ArgumentTypeError("names nothing")
+    return found
 
 
 def _seconds(text: str) -> float:
@@ -114,6 +153,12 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < 1e6:
         raise ArgumentTypeError(f"{text!r} is not a number of seconds")
     return seconds
+
+
+def _file(text: str) -> str:
+    if not text:
+        raise ArgumentTypeError("names no file")
+    return text
 
 
 def _jobs(text: str) -> int:

@@ -15,6 +15,9 @@ _PLAIN_COMMENT = re.compile(
     r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?<!\s)\#|[^#])*?(?:^|(?<=\s))(?P<comment>\#.*)"""
 )
 _NEXT_COMMENT = re.compile(r"\s*#\s*[A-Za-z]")
+_STRING_STARTS, _STRING_ENDS = (
+    {getattr(tokenize, f"{letter}STRING_{end}", None) for letter in "FT"} for end in ("START", "END")
+)
 # As flake8 reads it: what follows the colon without being a code makes it a bare noqa.
 _NOQA = re.compile(r"#\s*noqa\b(?::\s?(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.IGNORECASE)
 
@@ -32,11 +35,13 @@ class Directive:
     """A comment `# jaxlint: ignore[...]` or, for the whole file, `# jaxlint: ignore-file[...]`.
 
     `span` runs from its hash to its end or to the next comment within the comment (a noqa, a type comment).
+    `slot` is where its codes stand, brackets included; an empty place where it has none.
     """
 
     span: Span
     codes: tuple[Code, ...]
     whole_file: bool
+    slot: Span
 
     @property
     def line(self) -> int:
@@ -56,11 +61,18 @@ class Comments:
         self.directives: list[Directive] = []
         self.colons: list[tuple[int, int]] = []  # positions (line, column from 1) of every colon
         self._noqa: dict[int, tuple[str, ...]] = {}
+        self._commented: set[int] = set()
+        self._within_strings: set[int] = set()  # lines that end inside one
         self._read() if python else self._read_lines()
 
     def alone(self, line: int) -> bool:
         """Whether nothing but a comment stands on a line."""
         return 0 < line <= len(self.lines) and self.lines[line - 1].lstrip().startswith("#")
+
+    def takes_comment(self, line: int) -> bool:
+        """Whether a comment can stand at the end of a line: it does not end in a string, nor by a backslash."""
+        continued = line not in self._commented and self.lines[line - 1].rstrip("\r\n").endswith("\\")
+        return not continued and line not in self._within_strings
 
     def noqa(self, line: int, code: str) -> bool:
         """Whether a noqa comment on a line holds for a code."""
@@ -68,12 +80,20 @@ class Comments:
         return codes is not None and (not codes or code.startswith(codes))
 
     def _read(self) -> None:
+        opened: list[int] = []  # lines where f-strings begin, which are several tokens since Python 3.12
         try:
             for token in self._tokens():
+                (line, column), (last, _) = token.start, token.end
                 if token.type == tokenize.COMMENT:
-                    self._comment(token.string, token.start[0], token.start[1] + 1)
+                    self._comment(token.string, line, column + 1)
                 elif token.string == ":" and token.type == tokenize.OP:
-                    self.colons.append((token.start[0], token.start[1] + 1))
+                    self.colons.append((line, column + 1))
+                elif token.type in _STRING_STARTS:
+                    opened.append(line)
+                elif token.type in _STRING_ENDS and opened:
+                    self._within_strings.update(range(opened.pop(), last))
+                elif token.type == tokenize.STRING and line < last:
+                    self._within_strings.update(range(line, last))
         except (tokenize.TokenError, SyntaxError):  # a file that does not parse
             return
 
@@ -89,6 +109,7 @@ class Comments:
         return tokenize.generate_tokens(lambda: next(rows, ""))
 
     def _comment(self, text: str, line: int, column: int) -> None:
+        self._commented.add(line)
         noqa = _NOQA.search(text)
         if noqa is not None:
             codes = re.split(r"[,\s]+", noqa["codes"].upper()) if noqa["codes"] else ()
@@ -101,6 +122,7 @@ class Comments:
                     Span(line, column + found.start(), line, column + end),
                     tuple(_codes(found, line, column)),
                     found["word"] == "ignore-file",
+                    Span(line, column + found.end("word"), line, column + found.end()),
                 )
             )
 

@@ -72,7 +72,9 @@ def discover(paths: Iterable[str], project: Project, given: Iterable[SourceFile]
             found.add(file, named=True)
     for path in paths:
         absolute = os.path.abspath(path)
-        if os.path.isdir(absolute):
+        if not path:  # abspath takes it for the working directory
+            found.problems.append("'': no such file or directory")
+        elif os.path.isdir(absolute):
             if not (forced and project.excluded_from_above(os.path.realpath(absolute), is_directory=True)):
                 _add_directory(absolute, project, found)
         elif os.path.lexists(absolute):

@@ -49,8 +49,8 @@ class Policy:
             self.rules = []  # every selector was a mistake, which does not mean all rules
         self._codes = frozenset(rule.meta.code for rule in every_rule) | {code.code for code in ENGINE_CODES}
         wanted = self._named([*(select or ("ALL",)), *extend_select]) - self._named(ignore)
-        self._enabled = {rule.meta.code for rule in self.rules} | FAILURES
-        self._enabled |= {code.code for code in ENGINE_CODES if code.code in wanted}
+        own = FAILURES | {code.code for code in ENGINE_CODES if code.code in wanted}
+        self._enabled = own | {rule.meta.code for rule in self.rules}
         self._severities = self._severity_table()
         self._per_file = [
             (Patterns([pattern]), self._named(self._known(selectors)))
@@ -59,22 +59,29 @@ class Policy:
 
     def report(self, file: SourceFile, findings: Iterable[Finding]) -> list[Finding]:
         """The findings of one file that are to be reported."""
-        ignored = self._ignored_in(file)
-        judged = self._enabled - ignored
+        return [finding for finding in self.standing(file, findings) if self.is_enough(finding)]
+
+    def standing(self, file: SourceFile, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings of one file that nothing holds back; some may not be severe or certain enough to report."""
+        judged = self.judged(file)
         found = [self._with_severity(finding) for finding in findings]
-        found = self._suppress(file, found, judged)
-        return [
-            finding
-            for finding in found
-            if finding.code in judged and (finding.code in FAILURES or self._is_enough(finding))
-        ]
+        return [finding for finding in self._suppress(file, found, judged) if finding.code in judged]
+
+    def judged(self, file: SourceFile) -> frozenset[str]:
+        """The codes that are looked for in a file."""
+        return self._enabled - self._ignored_in(file)
+
+    def is_enough(self, finding: Finding) -> bool:
+        """Whether a finding is severe and certain enough to be reported. A failure always is."""
+        severe = finding.severity.rank >= self._min_severity
+        return finding.code in FAILURES or (severe and finding.confidence.rank >= self._min_confidence)
 
     def mistakes_in_settings(self) -> list[Finding]:
         """The mistakes in the settings file that are to be reported."""
         return [
             finding
             for finding in map(self._with_severity, self.mistakes)
-            if finding.code in self._enabled and self._is_enough(finding)
+            if finding.code in self._enabled and self.is_enough(finding)
         ]
 
     # ------------------------------------------------------------ selectors
@@ -117,16 +124,11 @@ class Policy:
         severity = self._severities.get(finding.code)
         return finding if severity is None else replace(finding, severity=severity)
 
-    def _is_enough(self, finding: Finding) -> bool:
-        return finding.severity.rank >= self._min_severity and finding.confidence.rank >= self._min_confidence
-
     def _ignored_in(self, file: SourceFile) -> frozenset[str]:
         path = self.project.relative(file.absolute)
         return frozenset().union(*(codes for patterns, codes in self._per_file if patterns.cover(path)))
 
-    def _suppress(
-        self, file: SourceFile, findings: list[Finding], judged: frozenset[str] | set[str]
-    ) -> list[Finding]:
+    def _suppress(self, file: SourceFile, findings: list[Finding], judged: frozenset[str]) -> list[Finding]:
         try:
             data = source.read_bytes(file)
             marked = markers.SUPPRESSION.encode() in data

@@ -38,7 +38,8 @@ class Settings:
     """What a project asks for. Selectors are codes, beginnings of codes, slugs or ALL.
 
     `min_severity` is None where nothing was asked for: the command line then shows everything, flake8
-    warnings and errors. `jobs` is 0 for one per processor. `cache_dir` is absolute, "" for the default.
+    warnings and errors. `jobs` is 0 for one per processor. `cache_dir` is absolute, "" for the default,
+    and so is `baseline`, "" for none.
     Versions are None where they are to be found out. `confirm` is kept as it was written.
     """
 
@@ -62,6 +63,7 @@ class Settings:
     jobs: int = 0
     cache_dir: str = ""
     output_format: str = "full"
+    baseline: str = ""
     confirm: Mapping[str, Any] = _NOTHING
 
 
@@ -85,6 +87,7 @@ _KEYS: dict[str, Convert] = {
     "jobs": values.jobs,
     "cache-dir": values.text,
     "output-format": values.output_format,
+    "baseline": values.text,
     "confirm": values.table,
 }
 
@@ -125,10 +128,16 @@ def from_table(document: Mapping[str, Any], path: str, where: str) -> Settings:
         except values.WrongValue as error:
             raise SettingsError(f"{where}: `{key}` {error}") from None
     settings = Settings(file=path, **found)
-    if settings.cache_dir:
-        directory = os.path.join(os.path.dirname(path), os.path.expanduser(settings.cache_dir))
-        settings = replace(settings, cache_dir=os.path.normpath(directory))
-    return settings
+    return replace(
+        settings,
+        cache_dir=_beside(path, settings.cache_dir),
+        baseline=_beside(path, settings.baseline),
+    )
+
+
+def _beside(path: str, named: str) -> str:
+    """What a settings file names, seen from its own directory, as an absolute path; "" stays."""
+    return os.path.normpath(os.path.join(os.path.dirname(path), os.path.expanduser(named))) if named else ""
 
 
 def as_table(settings: Settings) -> dict[str, Any]:

@@ -48,6 +48,24 @@ def apply(
     )
 
 
+def places(line: int, column: int, comments: Comments, statements: Statements | None) -> list[int]:
+    """The lines where a comment holds for a position, the likeliest first, those above it last.
+
+    `statements` is None for a file that has none: one that does not parse, or is no Python.
+    """
+    stretch = statements.around(line, column) if statements else None
+    if stretch is None:
+        first, lines = line, [line]
+    else:
+        first, last = stretch.first, stretch.last
+        lines = [line, *range(line, last + 1), *range(first, line)] if stretch.header else [line, last, first]
+    above = first - 1
+    while comments.alone(above):
+        lines.append(above)
+        above -= 1
+    return list(dict.fromkeys(lines))
+
+
 class _File:
     """One file's comments at work."""
 
@@ -84,17 +102,7 @@ class _File:
 
     def _about(self, line: int, column: int) -> Iterator[Directive]:
         """The comments for a line that are not for the whole file."""
-        stretch = self._statements.around(line, column) if self._statements else None
-        if stretch is None:
-            first, lines = line, {line}
-        else:
-            first = stretch.first
-            lines = {line, *(range(first, stretch.last + 1) if stretch.header else (first, stretch.last))}
-        above = first - 1
-        while self._comments.alone(above):
-            lines.add(above)
-            above -= 1
-        for number in lines:
+        for number in places(line, column, self._comments, self._statements):
             yield from (directive for directive in self._by_line.get(number, ()) if not directive.whole_file)
 
     # ------------------------------------------------------------ what is wrong with the comments

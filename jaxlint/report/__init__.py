@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from jaxlint.report.run import Run
 
-FORMATS = ("full", "concise", "json", "jsonl")
+FORMATS = (
+    *("full", "concise"),
+    *("json", "jsonl"),
+    *("sarif", "github", "gitlab", "rdjson", "rdjsonl", "junit"),
+)
 # Formats that people read; the others are read by programs.
 HUMAN = frozenset({"full", "concise"})
 

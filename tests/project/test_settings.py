@@ -30,6 +30,7 @@ flax-version = "0.10.2"
 jobs = 2
 cache-dir = ".cache/lint"
 output-format = "concise"
+baseline = "lint/known.json"
 [per-file-ignores]
 "tests/*" = ["JAX5", "JAX301"]
 [severity]
@@ -68,6 +69,7 @@ def test_every_key(tmp_path: Path) -> None:
         jobs=2,
         cache_dir=os.path.join(str(tmp_path), ".cache", "lint"),
         output_format="concise",
+        baseline=os.path.join(str(tmp_path), "lint", "known.json"),
         confirm={"pkg.mod:function": {"args": ["f32[8,128]"]}},
     )
 
