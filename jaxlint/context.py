@@ -77,3 +77,16 @@ class Context:
             head, _, last = head.rpartition(".")
             rest = f".{last}{rest}"
         return None
+
+    def importing(self, dotted: str) -> tuple[str, tuple[Edit, ...]] | None:
+        """The file's own spelling of a library name, with the edit that imports it where none is there yet.
+
+        None where it is not imported and cannot be, since its usual name is taken.
+        """
+        spelled = self.spell(dotted)
+        if spelled is not None:
+            return spelled, ()
+        from jaxlint.fix import imports
+
+        added = imports.add(dotted, self.focus.tree)
+        return (added.spelled, (added.edit,)) if added is not None else None

@@ -27,7 +27,7 @@ class Focus:
 
     def __init__(self, source: str, tree: ast.Module) -> None:
         self._source = source
-        self._tree = tree
+        self.tree = tree
         self._pieces: dict[tuple[_Lines, ...], _Piece] = {}
 
     @cached_property
@@ -37,7 +37,7 @@ class Focus:
 
     def node(self, span: Span) -> cst.CSTNode | None:
         """The innermost node with exactly this span."""
-        ranges = _ranges(self._tree.body, span.line, span.end_line)
+        ranges = _ranges(self.tree.body, span.line, span.end_line)
         if ranges is None:
             return None
         if ranges not in self._pieces:
