@@ -97,6 +97,15 @@ class Fix:
     applicability: Applicability
     edits: tuple[Edit, ...]
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line that it changes; one that it only reaches the beginning of is none."""
+        ends = [
+            span.end_line - 1 if span.end_column == 1 and span.end_line > span.line else span.end_line
+            for span in (edit.span for edit in self.edits)
+        ]
+        return min(edit.span.line for edit in self.edits), max(ends)
+
 
 @record
 class Finding:

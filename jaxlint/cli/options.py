@@ -14,31 +14,35 @@ from jaxlint.report import FORMATS
 STDIN = "-"
 
 
+# What only `check` can do, as it is where another command hands over to it.
+_OF_CHECK: dict[str, Any] = {
+    "stdin_filename": None,
+    "force_exclude": None,
+    "show_files": False,
+    "show_settings": False,
+    "fix": False,
+    "unsafe_fixes": False,
+    "diff": False,
+    "exit_non_zero_on_fix": False,
+    "update_baseline": False,
+    "add_ignore": False,
+}
+
+
 def add_to(parser: ArgumentParser) -> None:
-    """Add the options. What is not given is None: the settings decide."""
+    """Add the options of `check`. What is not given is None: the settings decide."""
     parser.add_argument(
         "paths",
         nargs="*",
         metavar="PATH",
         help="files, directories, patterns, or - for standard input (default: .)",
     )
-    rules = parser.add_argument_group(
-        "rules", "CODES are codes, beginnings of codes, slugs or ALL, with commas"
-    )
-    rules.add_argument("--select", **_codes(), help="run these rules and no others")
-    rules.add_argument("--ignore", **_codes(), help="leave these rules out")
-    rules.add_argument("--extend-select", **_codes(), help="run these rules too")
-    rules.add_argument("--preview", action="store_true", default=None, help="run rules in preview too")
-    rules.add_argument("--min-severity", **_words(Severity), help="report nothing less severe")
-    rules.add_argument("--min-confidence", **_words(Confidence), help="report nothing less sure")
-
-    files = parser.add_argument_group("files and settings")
+    add_shared(parser)
+    files = parser.add_argument_group("which files")
     files.add_argument("--stdin-filename", metavar="FILE", help="what standard input is called")
     files.add_argument("--force-exclude", action="store_true", default=None, help="exclude named files too")
-    files.add_argument("--config", metavar="FILE", help="settings for all files")
-    files.add_argument("--isolated", action="store_true", help="no settings files")
-    files.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
-    files.add_argument("--jobs", type=_jobs, metavar="N", help="processes (0: one per processor)")
+    files.add_argument("--show-files", action="store_true", help="list the files and check nothing")
+    files.add_argument("--show-settings", action="store_true", help="show the settings and check nothing")
 
     fixing = parser.add_argument_group("fixing")
     fixing.add_argument("--fix", action="store_true", help="make the safe fixes, report what remains")
@@ -50,17 +54,35 @@ def add_to(parser: ArgumentParser) -> None:
         "--exit-non-zero-on-fix", action="store_true", help="exit with 1 also where all was fixed"
     )
 
-    known = parser.add_argument_group("findings that are known")
-    known.add_argument("--baseline", type=_file, metavar="FILE", help="report nothing that this file knows")
+    known = parser.add_argument_group("living with findings")
     known.add_argument("--update-baseline", action="store_true", help="make what is found the baseline")
     known.add_argument("--add-ignore", action="store_true", help="write a suppression beside each finding")
 
+
+def add_shared(parser: ArgumentParser) -> None:
+    """Add the options of every command that checks."""
+    parser.set_defaults(**_OF_CHECK)
+    rules = parser.add_argument_group(
+        "rules", "CODES are codes, beginnings of codes, slugs or ALL, with commas"
+    )
+    rules.add_argument("--select", **_codes(), help="run these rules and no others")
+    rules.add_argument("--ignore", **_codes(), help="leave these rules out")
+    rules.add_argument("--extend-select", **_codes(), help="run these rules too")
+    rules.add_argument("--preview", action="store_true", default=None, help="run rules in preview too")
+    rules.add_argument("--min-severity", **_words(Severity), help="report nothing less severe")
+    rules.add_argument("--min-confidence", **_words(Confidence), help="report nothing less sure")
+    rules.add_argument("--baseline", type=_file, metavar="FILE", help="report nothing that this file knows")
+
+    settings = parser.add_argument_group("settings")
+    settings.add_argument("--config", metavar="FILE", help="settings for all files")
+    settings.add_argument("--isolated", action="store_true", help="no settings files")
+    settings.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
+    settings.add_argument("--jobs", type=_jobs, metavar="N", help="processes (0: one per processor)")
+
     output = parser.add_argument_group("output")
-    output.add_argument("--output-format", choices=FORMATS, help="default: full")
+    output.add_argument("--output-format", choices=FORMATS, metavar="FORMAT", help=", ".join(FORMATS))
     output.add_argument("--output-file", metavar="FILE", help="write the report there")
     output.add_argument("--statistics", action="store_true", help="count findings by code instead")
-    output.add_argument("--show-files", action="store_true", help="list the files and check nothing")
-    output.add_argument("--show-settings", action="store_true", help="show the settings and check nothing")
     output.add_argument("--fail-on", **_words(Severity), help="exit with 1 from this severity on (warning)")
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 instead of 1")
 

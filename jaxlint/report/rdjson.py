@@ -10,7 +10,7 @@ import json
 from typing import Any, TextIO
 
 from jaxlint.columns import to_utf8
-from jaxlint.finding import Applicability, Finding, Fix, Place, Severity, Span
+from jaxlint.finding import Applicability, Finding, Fix, Place, Severity
 from jaxlint.fix.apply import apply
 from jaxlint.report.run import Run
 
@@ -66,7 +66,7 @@ def _column(path: str, line: int, column: int, run: Run) -> int:
 
 def _suggestion(fix: Fix, lines: list[str]) -> dict[str, Any] | None:
     """The fix as new text for the lines that it touches; None where the source is not there any more."""
-    first, last = changed_lines(fix)
+    first, last = fix.lines
     last = min(last, len(lines))
     if not 0 < first <= last:
         return None
@@ -81,12 +81,3 @@ def _suggestion(fix: Fix, lines: list[str]) -> dict[str, Any] | None:
             text = text.removesuffix(end)
             break
     return {"range": {"start": {"line": first}, "end": {"line": last}}, "text": text}
-
-
-def changed_lines(fix: Fix) -> tuple[int, int]:
-    """The first and the last line that a fix changes, one that it only reaches the beginning of aside."""
-    return min(edit.span.line for edit in fix.edits), max(_last_line(edit.span) for edit in fix.edits)
-
-
-def _last_line(span: Span) -> int:
-    return span.end_line - 1 if span.end_column == 1 and span.end_line > span.line else span.end_line

@@ -1,0 +1,131 @@
+"""`jaxlint review`: report what a change has to do with, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from jaxlint.cli import options, status
+from jaxlint.project.repository import top_of
+
+_STDIN = "-"
+_DESCRIPTION = """Reports the findings whose lines, or whose cause, a change touches. The whole project is
+analysed; the change is what happened since BASE and the current branch parted, what is not committed included."""
+
+
+class _Refusal(Exception):
+    """Why there is no diff to read: one line."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser: ArgumentParser = subparsers.add_parser(
+        "review", help="report what a change has to do with", description=_DESCRIPTION
+    )
+    parser.add_argument(
+        "base", nargs="?", metavar="BASE", help="a commit or branch, or - for a diff on standard input"
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="look no further than here (default: the repository)"
+    )
+    parser.add_argument(
+        "--diff-file", metavar="FILE", help="read the diff from a file instead of asking git for it"
+    )
+    options.add_shared(parser)
+
+
+def run(args: Namespace) -> int:
+    """Check the project, and report what the change concerns."""
+    from jaxlint.project import unified_diff
+
+    if args.diff_file is not None and args.base is not None:
+        args.paths.insert(0, args.base)
+    problem = options.contradiction(args)
+    try:
+        if problem:
+            raise _Refusal(problem)
+        root = top_of(os.getcwd())
+        data = _diff(args, root)
+        changes = unified_diff.read(data, lambda path: os.path.lexists(os.path.join(root, path)))
+    except (_Refusal, unified_diff.DiffError) as error:
+        status.complain(str(error))
+        return status.FAILED
+    return _check(changes, root or os.getcwd(), args)
+
+
+def _check(changes: Any, root: str, args: Namespace) -> int:
+    from jaxlint.cli.check import check_workspace
+    from jaxlint.project.review import Review, by_real_path
+    from jaxlint.project.workspace import survey
+
+    workspace = survey(
+        args.paths or [root],
+        config=args.config,
+        isolated=args.isolated,
+        override=lambda settings: options.override(settings, args),
+    )
+    for problem in workspace.problems:
+        status.complain(problem)
+    review = Review(by_real_path(changes, (root, os.getcwd())), workspace.files)
+    return check_workspace(workspace, args, review.narrow)
+
+
+# ---------------------------------------------------------------- the diff
+
+
+def _diff(args: Namespace, root: str) -> bytes:
+    if args.diff_file is not None:
+        try:
+            with open(args.diff_file, "rb") as stream:
+                return stream.read()
+        except OSError as error:
+            raise _Refusal(f"{args.diff_file}: cannot read: {error.strerror}") from None
+    if args.base is None:
+        raise _Refusal("review what? Name a commit or branch to compare with, or --diff-file FILE")
+    if args.base == _STDIN:
+        return sys.stdin.buffer.read()
+    if not root:
+        raise _Refusal("this is no git repository; --diff-file FILE takes a diff from elsewhere")
+    return _changed_since(args.base, root)
+
+
+def _changed_since(base: str, root: str) -> bytes:
+    """What was changed since a commit and the current one parted: `git diff BASE...`, with what is not committed.
+
+    The files are analysed as they lie there, so it is with those that the lines have to agree.
+    """
+    try:
+        commit = (
+            _git(root, "rev-parse", "--verify", "--end-of-options", f"{base}^{{commit}}").strip().decode()
+        )
+    except _Refusal as error:
+        raise _Refusal(f"{base}: not a commit of this repository ({error})") from None
+    try:
+        parted = _git(root, "merge-base", commit, "HEAD").split()[0].decode()
+    except _Refusal as error:
+        if str(error):
+            raise
+        raise _Refusal(
+            f"{base} and HEAD have no commit in common here; a shallow clone has too little history for this"
+        ) from None
+    return _git(
+        root,
+        *("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false"),
+        *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"),
+        *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"),
+        *(parted, "--"),
+    )
+
+
+def _git(root: str, *arguments: str) -> bytes:
+    """What git prints. Raises _Refusal with what it complains of."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    except OSError as error:
+        raise _Refusal(f"cannot run git: {error.strerror}") from None
+    if done.returncode:
+        raise _Refusal(" ".join(done.stderr.decode("utf-8", "replace").split()))
+    return done.stdout
