@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
-from jaxlint.finding import Finding, Place, Severity
+from jaxlint.finding import Applicability, Finding, Fix, Place, Severity
+from jaxlint.report import suggestion
 from jaxlint.report.run import Run
 
 _TAB = "    "
@@ -24,6 +25,7 @@ class _Piece(NamedTuple):
 _Line = list[_Piece]
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 _OUTCOMES = {"confirmed": "bold red", "refuted": "green", "unknown": "yellow"}
+_CHANGED = {"-": "red", "+": "green"}
 _MARGIN = "blue"
 _RELATED = "bold blue"
 
@@ -55,6 +57,8 @@ def _report(run: Run) -> Iterator[_Line]:
         yield from _finding(finding, run)
         yield []
     yield [_Piece(_summary(run))]
+    if fixable := _fixable(run):
+        yield [_Piece(fixable)]
 
 
 def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
@@ -77,6 +81,8 @@ def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
             yield [_Piece(" " * margin + "::: ", _MARGIN), _Piece(where)]
         yield from _excerpt(related.place, run, margin, "-", _RELATED, related.message)
     yield [_Piece(" " * margin + " = ", _MARGIN), _Piece(_remarks(finding))]
+    if finding.fix is not None and finding.fix.applicability is Applicability.DISPLAY:
+        yield from _suggestion(finding.fix, run.lines(finding.path))
     for verdict in finding.confirm:
         outcome = verdict.outcome.value
         yield [
@@ -90,6 +96,17 @@ def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
                     _Piece(" " * margin + " = ", _MARGIN),
                     _Piece(f"  live at the peak {arm.name}: {buffer}"),
                 ]
+
+
+def _suggestion(fix: Fix, source: Sequence[str]) -> Iterator[_Line]:
+    """What is never applied is to be read."""
+    changed = list(suggestion.lines(fix, source))
+    margin = max((len(str(line.number)) for line in changed), default=0)
+    for line in changed:
+        yield [
+            _Piece(f"{line.number if line.mark == '-' else '':>{margin}} ", _MARGIN),
+            _Piece(f"{line.mark} {_visible(line.text[:_WIDEST])}", _CHANGED[line.mark]),
+        ]
 
 
 def _remarks(finding: Finding) -> str:
@@ -154,6 +171,16 @@ def _summary(run: Run) -> str:
         if severities[severity]
     ]
     return f"{_count(len(run.findings), 'finding')} ({', '.join(parts)}) in {files}."
+
+
+def _fixable(run: Run) -> str:
+    """How many findings a fix would settle, and how to make it."""
+    kinds = Counter(finding.fix.applicability for finding in run.findings if finding.fix is not None)
+    safe, unsafe = kinds[Applicability.SAFE], kinds[Applicability.UNSAFE]
+    if not unsafe:
+        return f"Fixable with --fix: {safe}." if safe else ""
+    also = f"Fixable with --fix: {safe}; " if safe else "Fixable "
+    return f"{also}with --fix --unsafe-fixes: {safe + unsafe}."
 
 
 def _count(number: int, noun: str) -> str:
