@@ -1,4 +1,4 @@
-"""`jaxlint explain CODE`: the rule's page, for a terminal or as plain text."""
+"""`jaxlint explain CODE`: the rule's page, and `explain symptoms`: the way from a symptom to the rules."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from jaxlint.cli import status
 from jaxlint.engine_codes import EngineCode
 from jaxlint.rule import Meta
 
+SYMPTOMS = "symptoms"
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser("explain", help="show what a rule flags, why, and what to write instead")
-    parser.add_argument("rule", metavar="CODE", help="a code or a slug: JAX103, jit-in-loop")
+    parser.add_argument(
+        "rule",
+        metavar="CODE",
+        help="a code or a slug (JAX103, jit-in-loop), or `symptoms`: what a run shows, and what is behind it",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the page."""
     try:
-        text = _text(registry.find(args.rule, registry.load()))
+        text = _symptoms() if args.rule == SYMPTOMS else _text(registry.find(args.rule, registry.load()))
     except registry.SelectorError as error:
         status.complain(str(error))
         return status.FAILED
@@ -31,6 +37,12 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(text, end="")
     return status.CLEAN
+
+
+def _symptoms() -> str:
+    from jaxlint.triage.symptom_page import page
+
+    return page()
 
 
 def _text(subject: Meta | EngineCode) -> str:

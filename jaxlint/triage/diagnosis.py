@@ -1,0 +1,233 @@
+"""Which family it is, what that rests on, and what to do next.
+
+A cause comes before the place where it killed: executables that pile up end in either memory, so a retrace leak is
+named first, and what the process died of beside it. A plan that does not fit stays a matter of device memory even
+where something is also compiled again. Whatever is not proven names nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jaxlint.triage.evidence import Evidence, Place
+from jaxlint.triage.families import Family
+from jaxlint.triage.processes import Process
+from jaxlint.triage.retrace_words import describe
+from jaxlint.triage.retraces import Boundary, boundaries
+from jaxlint.triage.scan import Scan
+from jaxlint.triage.series import Growth, Series
+from jaxlint.triage.sizes import shown
+from jaxlint.triage.symptoms import SYMPTOMS
+
+# A process this small has only just begun: importing jax and compiling alone take some hundred MB of a host.
+_HOST_LEAST = 1 << 30
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """The verdict. `families` come with the cause first, and are empty where nothing was found."""
+
+    families: list[Family] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    boundaries: list[Boundary] = field(default_factory=list)
+    series: list[tuple[Series, Growth | None]] = field(default_factory=list)
+    orphans: list[Process] = field(default_factory=list)
+    at: str = ""  # the user's line that the device's memory ran out in
+    rules: list[str] = field(default_factory=list)
+
+    @property
+    def family(self) -> Family | None:
+        return self.families[0] if self.families else None
+
+
+def diagnose(scan: Scan) -> Diagnosis:
+    """What the logs come to."""
+    found = Diagnosis(boundaries=boundaries(scan.compiles, scan.misses), at=scan.exhausted.where)
+    for boundary in found.boundaries:
+        describe(boundary)
+    found.series = [(series, series.growth()) for series in scan.samples.series.values() if series.samples]
+    found.orphans = scan.samples.processes.orphans()
+    found.evidence = _evidence(scan, found)
+    found.families = _families(scan, found)
+    found.notes = _notes(scan, found)
+    found.steps = _steps(scan, found)
+    found.rules = _rules(found)
+    return found
+
+
+# ---------------------------------------------------------------- evidence
+
+
+def _evidence(scan: Scan, found: Diagnosis) -> list[Evidence]:
+    leaking = [_of_boundary(boundary) for boundary in found.boundaries if boundary.leaks]
+    told = [*scan.collected.all()]
+    _disguised_by_hand(scan, told)
+    growing = _of_series(found)
+    orphans = [_of_orphan(process) for process in found.orphans]
+    if scan.allocator.is_fragmented():
+        told.append(_fragmented(scan))
+    if scan.cut_off and not any(e.proof for e in (*told, *growing)):
+        told += [_cut_off(scan)]
+    return [*leaking, *told, *growing, *orphans]
+
+
+def _of_boundary(boundary: Boundary) -> Evidence:
+    kind = "compiled-eagerly" if boundary.rules == ("JAX109",) else "compiled-again"
+    text = f"`{boundary.name}` was compiled {boundary.count} times: {boundary.why}"
+    places = boundary.places
+    return Evidence(kind, text, count=boundary.count, places=places[:4], last=places[-1] if places else None)
+
+
+def _of_series(found: Diagnosis) -> list[Evidence]:
+    """Memories that grow. Where both do, both are said; where one is flat, the other is the problem."""
+    evidence = []
+    flat_device = any(s.on_device and g is None and len(s.samples) >= 6 for s, g in found.series)
+    for series, growth in found.series:
+        if growth is None or not (series.on_device or series.peak >= _HOST_LEAST):
+            continue
+        kind = "device-grows" if series.on_device else "host-grows"
+        how = "in stairs" if growth.in_stairs else "steadily"
+        other = ", and device memory is flat" if kind == "host-grows" and flat_device else ""
+        text = (
+            f"{series.name} grows {how} from {shown(growth.begin)} to {shown(growth.end)}, "
+            f"by {shown(growth.per_step)} a {growth.of}{other}"
+        )
+        places = [series.samples[0].place, series.samples[-1].place]
+        evidence.append(Evidence(kind, text, count=series.seen, places=places, last=places[-1]))
+    return evidence
+
+
+def _of_orphan(process: Process) -> Evidence:
+    place = process.gpu_place or process.place
+    text = f"process {process.pid} ({process.name}) holds {shown(process.on_gpu)} of a GPU, and its parent is PID 1"
+    return Evidence("orphan", text, count=1, places=[place], last=place, proof=False)
+
+
+def _fragmented(scan: Scan) -> Evidence:
+    allocator = scan.allocator
+    free = (allocator.limit or 0) - (allocator.in_use or 0)
+    asked = allocator.requests[-1]
+    text = f"{shown(free)} were free when {shown(asked)} could not be had: the memory is fragmented"
+    return Evidence("fragmented", text, count=1, proof=False)
+
+
+def _disguised_by_hand(scan: Scan, told: list[Evidence]) -> None:
+    """A mismatch while loading, in a log where the allocator complains: chained or not, it is one story."""
+    out = {"allocator-out", "resource-exhausted", "taken-at-start"}
+    if any(e.symptom == "disguised" for e in told) or not any(e.symptom in out for e in told):
+        return
+    for raised in scan.exhausted.mismatches[:1]:
+        text = f"{raised.type} about a structure, in a log where the device ran out of memory"
+        told.append(Evidence("disguised", text, raised.quote, 1, [raised.place], raised.place))
+
+
+def _cut_off(scan: Scan) -> Evidence:
+    places = [Place(line.file, line.number) for line in scan.cut_off]
+    text = "the log ends within a line"
+    return Evidence("cut-off", text, count=len(places), places=places[:4], last=places[-1], proof=False)
+
+
+# ---------------------------------------------------------------- verdict
+
+
+def _families(scan: Scan, found: Diagnosis) -> list[Family]:
+    proven = [evidence for evidence in found.evidence if evidence.proof]
+    kinds = {evidence.symptom for evidence in proven}
+    if scan.told.killed_for_another_reason and kinds <= {"killed"}:
+        return []
+    named = dict.fromkeys(_family(evidence) for evidence in proven)
+    order = [Family.RETRACE, Family.HOST, Family.DEVICE, Family.CACHE]
+    if Family.CACHE in named and not kinds & {"resource-exhausted", "allocator-out", "disguised"}:
+        order = [Family.CACHE, Family.RETRACE, Family.HOST, Family.DEVICE]
+    elif kinds & {"rematerialisation", "taken-at-start"} or _one_large_request(scan):
+        order = [Family.DEVICE, Family.RETRACE, Family.HOST, Family.CACHE]
+    elif "kernel-killed" in kinds and Family.RETRACE not in named:
+        order = [Family.HOST, Family.DEVICE, Family.CACHE, Family.RETRACE]
+    return [family for family in order if family in named]
+
+
+def _family(evidence: Evidence) -> Family:
+    return SYMPTOMS[evidence.symptom].family
+
+
+def _one_large_request(scan: Scan) -> bool:
+    """Whether what could not be had is a large part of the device, which a pile of executables is not."""
+    capacities = [s.capacity for s in scan.samples.series.values() if s.on_device and s.capacity]
+    if scan.allocator.limit:
+        capacities.append(scan.allocator.limit)
+    requests = scan.exhausted.requests + scan.allocator.requests
+    return bool(capacities and requests) and max(requests) > max(capacities) / 4
+
+
+# ---------------------------------------------------------------- words
+
+
+def _notes(scan: Scan, found: Diagnosis) -> list[str]:
+    notes = []
+    if any(boundary.inferred and boundary.leaks for boundary in found.boundaries) and not scan.misses.count:
+        notes.append("what was new each time is inferred: JAX_EXPLAIN_CACHE_MISSES=1 makes jax say it")
+    if scan.told.killed_for_another_reason is not None:
+        line = scan.told.killed_for_another_reason
+        notes.append(f"line {line.number} says that the job was ended for another reason than its memory")
+    kinds = {evidence.symptom for evidence in found.evidence if evidence.proof}
+    if kinds & {"killed", "kernel-killed"} and any(scan.last_was_compile.values()):
+        notes.append(
+            "the log ends in a compilation: compiling takes many GB for a moment, so look for what had filled "
+            "the memory before"
+        )
+    if "killed" in kinds and "kernel-killed" not in kinds and Family.HOST in found.families:
+        notes.append("signal 9 comes from the OOM killer as a rule, and always from `kill -9`: ask dmesg")
+    unsure = "device-grows" in kinds and Family.RETRACE not in found.families
+    if unsure and not scan.compiles.lines:
+        notes.append(
+            "there is no compile log: executables that pile up, or arrays that are kept, look the same"
+        )
+    elif unsure:
+        notes.append("the compile log shows no retrace, so it is arrays that are kept")
+    return notes
+
+
+def _steps(scan: Scan, found: Diagnosis) -> list[str]:
+    """The first check and the remedy of what weighs most, each once."""
+    steps: list[str] = []
+    families: list[Family | None] = [*found.families] or [None]
+    for family in families:
+        if family is Family.RETRACE:
+            leaking = [boundary for boundary in found.boundaries if boundary.leaks]
+            steps += [] if scan.misses.count else [SYMPTOMS["compiled-again"].first_check]
+            steps += [f"`{boundary.name}`: {boundary.remedy}" for boundary in leaking[:3]]
+            continue
+        for evidence in _telling(found.evidence, family is not found.family):
+            row = SYMPTOMS[evidence.symptom]
+            if row.family is family or (family is None and not evidence.proof):
+                steps += [row.first_check, row.remedy]
+    return list(dict.fromkeys(steps))[:8]
+
+
+def _telling(evidence: list[Evidence], beside: bool) -> list[Evidence]:
+    """Without what is said by something else more exactly. `beside`: a cause was named already."""
+    kinds = {e.symptom for e in evidence}
+    hidden = {symptom for symptom, better in _SAID_BETTER.items() if kinds & better}
+    if beside:
+        hidden |= {"device-grows", "host-grows"}
+    return [e for e in evidence if e.symptom not in hidden]
+
+
+_SAID_BETTER = {
+    "killed": {"kernel-killed", "worker-killed"},
+    "resource-exhausted": {"rematerialisation", "taken-at-start", "disguised", "fragmented", "device-grows"},
+    "allocator-out": {"rematerialisation", "taken-at-start", "disguised", "fragmented", "resource-exhausted"},
+}
+
+
+def _rules(found: Diagnosis) -> list[str]:
+    rules: dict[str, None] = {}
+    for boundary in found.boundaries:
+        if boundary.leaks:
+            rules.update(dict.fromkeys(boundary.rules))
+    for evidence in _telling(found.evidence, bool(rules)):
+        if evidence.proof and not (rules and _family(evidence) is Family.RETRACE):
+            rules.update(dict.fromkeys(SYMPTOMS[evidence.symptom].rules))
+    return list(rules)

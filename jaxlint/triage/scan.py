@@ -1,0 +1,76 @@
+"""One pass over the logs: each line is shown to everyone who may know what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jaxlint.triage.allocator import Allocator
+from jaxlint.triage.cache_misses import CacheMisses
+from jaxlint.triage.compile_log import CompileLog
+from jaxlint.triage.evidence import Collected, Place
+from jaxlint.triage.exhausted import Exhausted
+from jaxlint.triage.progress import Progress
+from jaxlint.triage.reading import Line, lines
+from jaxlint.triage.samples import Samples
+from jaxlint.triage.told import Told
+from jaxlint.triage.tracebacks import Tracebacks
+
+
+class Scan:
+    """All that was found in some logs. Its size is bounded, whatever theirs is."""
+
+    def __init__(self) -> None:
+        self.collected = Collected()
+        self.compiles = CompileLog()
+        self.misses = CacheMisses()
+        self.tracebacks = Tracebacks()
+        self.exhausted = Exhausted(self.collected)
+        self.allocator = Allocator(self.collected)
+        self.told = Told(self.collected)
+        self.samples = Samples()
+        self.progress = Progress()
+        self.lines: dict[str, int] = {}
+        self.ranks: set[str] = set()
+        self.cut_off: list[Line] = []  # the last line of each log that ends within a line
+        self.last_was_compile: dict[str, bool] = {}
+
+    def read(self, path: str) -> None:
+        """Read a log to its end. Raises LogError."""
+        last = None
+        for line in lines(path):
+            self.feed(line)
+            last = line
+        if last is not None and not last.whole:
+            self.cut_off.append(last)
+
+    def feed(self, line: Line) -> None:
+        """Read one line."""
+        self.lines[line.file] = line.number
+        if line.rank and len(self.ranks) < 4096:
+            self.ranks.add(line.rank)
+        # jax's own lines are long and many, and mean nothing to anyone else.
+        if self.misses.feed(line) or self.compiles.feed(line, self.progress.step(line)):
+            self.last_was_compile[line.file] = True
+            return
+        raised = self.tracebacks.feed(line)
+        if raised is not None:
+            self.exhausted.raised(raised, line)
+        self.exhausted.feed(line)
+        self.allocator.feed(line)
+        if not self.samples.feed(line, self.progress.feed(line)):
+            self.told.feed(line)
+        if line.text.strip():
+            self.last_was_compile[line.file] = False
+
+    @property
+    def place_of_end(self) -> list[Place]:
+        """The last line of each log."""
+        return [Place(file, number) for file, number in self.lines.items()]
+
+
+def scan(paths: Iterable[str]) -> Scan:
+    """Read logs one after the other. Raises LogError."""
+    found = Scan()
+    for path in paths:
+        found.read(path)
+    return found
