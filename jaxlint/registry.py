@@ -263,6 +263,12 @@ def codes(selector: str, rules: Iterable[Rule]) -> frozenset[str]:
     return found
 
 
+def aliases(rules: Iterable[Rule]) -> dict[str, str]:
+    """Other names of codes, in lower case: the slugs, and what codes were called before they were renamed."""
+    slugs = {known.slug: known.code for known in _known(rules)}
+    return slugs | {old.lower(): new for old, new in REDIRECTS.items()}
+
+
 def find(name: str, rules: Iterable[Rule]) -> Meta | EngineCode:
     """What a code or a slug stands for. Raises SelectorError when it is neither."""
     known = {each.code: each for each in _known(rules)}

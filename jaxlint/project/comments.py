@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Span
@@ -24,7 +25,7 @@ _NOQA = re.compile(r"#\s*noqa\b(?::\s?(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]
 
 @record
 class Code:
-    """A code that a comment names, upper case, and where it stands."""
+    """A code that a comment names, upper case, and where it stands. A name that stands for a code is that code."""
 
     text: str
     span: Span
@@ -51,13 +52,18 @@ class Directive:
 class Comments:
     """The comments of a source, and what a suppression needs to know of its lines."""
 
-    def __init__(self, text: str, *, python: bool = True) -> None:
+    def __init__(
+        self, text: str, *, python: bool = True, aliases: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Read the comments; what follows a place that cannot be tokenized is not read.
+
+        `aliases` are other names of codes (slugs), in lower case.
 
         In text that is no Python (TOML, YAML, requirements) a comment runs from a hash outside quotes that
         begins its line or follows white space.
         """
         self.lines = split_lines(text)
+        self.aliases = aliases
         self.directives: list[Directive] = []
         self.colons: list[tuple[int, int]] = []  # positions (line, column from 1) of every colon
         self._noqa: dict[int, tuple[str, ...]] = {}
@@ -120,16 +126,20 @@ class Comments:
             self.directives.append(
                 Directive(
                     Span(line, column + found.start(), line, column + end),
-                    tuple(_codes(found, line, column)),
+                    tuple(self._codes(found, line, column)),
                     found["word"] == "ignore-file",
                     Span(line, column + found.end("word"), line, column + found.end()),
                 )
             )
 
+    def _codes(self, found: re.Match[str], line: int, column: int) -> Iterator[Code]:
+        if found["codes"] is None:
+            return
+        for code in re.finditer(r"[^\s,]+", found["codes"]):
+            start = column + found.start("codes") + code.start()
+            name = self.aliases.get(code[0].lower(), code[0].upper())
+            yield Code(name, Span(line, start, line, start + len(code[0])))
 
-def _codes(found: re.Match[str], line: int, column: int) -> Iterator[Code]:
-    if found["codes"] is None:
-        return
-    for code in re.finditer(r"[^\s,]+", found["codes"]):
-        start = column + found.start("codes") + code.start()
-        yield Code(code[0].upper(), Span(line, start, line, start + len(code[0])))
+    def written(self, code: Code) -> str:
+        """A code as the comment has it."""
+        return self.lines[code.span.line - 1][code.span.column - 1 : code.span.end_column - 1]

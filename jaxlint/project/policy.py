@@ -49,6 +49,7 @@ class Policy:
             self.rules = []  # every selector was a mistake, which does not mean all rules
         self._codes = frozenset(rule.meta.code for rule in every_rule) | {code.code for code in ENGINE_CODES}
         wanted = self._named([*(select or ("ALL",)), *extend_select]) - self._named(ignore)
+        self._aliases = registry.aliases(every_rule)
         own = FAILURES | {code.code for code in ENGINE_CODES if code.code in wanted}
         self._enabled = own | {rule.meta.code for rule in self.rules}
         self._severities = self._severity_table()
@@ -148,6 +149,7 @@ class Policy:
             path=file.path,
             judged_codes=judged,
             honour_noqa=self._honour_noqa,
+            aliases=self._aliases,
         )
 
 

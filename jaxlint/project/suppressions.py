@@ -8,7 +8,8 @@ On the very line of a finding it always holds.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from jaxlint.dependencies.names import format_of
 from jaxlint.engine_codes import UNKNOWN_CODE, UNUSED_SUPPRESSION
@@ -30,17 +31,20 @@ def apply(
     path: str,
     judged_codes: Collection[str] | None = None,
     honour_noqa: bool = True,
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Finding]:
     """The findings of one file that no comment holds back, and JAX002 and JAX003 about the comments.
 
     `known_codes` are all there are, `judged_codes` those that were looked for in this run (None: all): a
-    suppression of another is not called unused. `tree` is None for a file that does not parse.
+    suppression of another is not called unused. `aliases` are other names of codes, in lower case. `tree` is None
+    for a file that does not parse.
     """
     findings = list(findings)
     has_noqa = honour_noqa and findings and markers.NOQA in source.lower()
     if markers.SUPPRESSION not in source and not has_noqa:
         return findings
-    return _File(Comments(source, python=not format_of(path)), tree, path).apply(
+    comments = Comments(source, python=not format_of(path), aliases=aliases)
+    return _File(comments, tree, path).apply(
         findings,
         frozenset(known_codes),
         frozenset(known_codes if judged_codes is None else judged_codes) if report_unused else frozenset(),
@@ -115,17 +119,28 @@ class _File:
                 yield UNKNOWN_CODE.finding(Place(self._path, directive.span), message)
             for code in directive.codes:
                 if not _is_known(code, known):
-                    message = f"There is no code `{code.text}`{_hint(code.text, known)}."
+                    written = self._comments.written(code)
+                    message = f"There is no code `{written}`.{self._hint(written, known)}"
                     yield UNKNOWN_CODE.finding(Place(self._path, code.span), message)
+
+    def _hint(self, written: str, known: Iterable[str]) -> str:
+        from difflib import get_close_matches
+
+        near = [
+            *get_close_matches(written.upper(), sorted(known), n=1),
+            *get_close_matches(written.lower(), sorted(self._comments.aliases), n=1),
+        ]
+        return f" Did you mean `{near[0]}`?" if near else ""
 
     def _unused(self, known: frozenset[str], judged: frozenset[str]) -> Iterator[Finding]:
         for directive in self._comments.directives:
             idle = [code for code in directive.codes if self._is_idle(code, known, judged)]
             if not idle:
                 continue
-            names, verb = ", ".join(f"`{code.text}`" for code in idle), "is" if len(idle) == 1 else "are"
+            names = ", ".join(f"`{self._comments.written(code)}`" for code in idle)
+            verb = "is" if len(idle) == 1 else "are"
             whole = len(idle) == len(directive.codes)
-            edit = self._removal(directive) if whole else _without(directive, idle)
+            edit = self._removal(directive) if whole else self._without(directive, idle)
             yield UNUSED_SUPPRESSION.finding(
                 Place(self._path, directive.span if whole else idle[0].span),
                 f"{names} {verb} not reported here. Remove the suppression.",
@@ -138,6 +153,12 @@ class _File:
             return False
         meant = {name for name in known if _names(code, name) and not name.startswith(_ENGINE)}
         return bool(meant) and meant <= judged
+
+    def _without(self, directive: Directive, idle: Collection[Code]) -> Edit:
+        """Name only the codes of a directive that are of use."""
+        first, last = directive.codes[0].span, directive.codes[-1].span
+        kept = ", ".join(self._comments.written(code) for code in directive.codes if code not in idle)
+        return Edit(Span(first.line, first.column, last.end_line, last.end_column), kept)
 
     def _removal(self, directive: Directive) -> Edit:
         """Take out a whole directive, and its line when nothing else stands there."""
@@ -155,13 +176,6 @@ class _File:
         return Edit(Span(span.line, 1, span.line, span.end_column), "")
 
 
-def _without(directive: Directive, idle: Collection[Code]) -> Edit:
-    """Name only the codes of a directive that are of use."""
-    first, last = directive.codes[0].span, directive.codes[-1].span
-    kept = ", ".join(code.text for code in directive.codes if code not in idle)
-    return Edit(Span(first.line, first.column, last.end_line, last.end_column), kept)
-
-
 def _names(code: Code, finding_code: str) -> bool:
     """Whether a code is, or begins, that of a finding. Letters alone would hold back everything: no code."""
     return finding_code.startswith(code.text) and any(character.isdigit() for character in code.text)
@@ -169,10 +183,3 @@ def _names(code: Code, finding_code: str) -> bool:
 
 def _is_known(code: Code, known: Iterable[str]) -> bool:
     return any(_names(code, name) for name in known)
-
-
-def _hint(code: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(code, sorted(known), n=1)
-    return f", did you mean `{near[0]}`?" if near else ""

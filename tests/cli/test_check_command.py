@@ -445,3 +445,39 @@ def test_a_terminal_that_knows_ascii_only(tmp_path: Path) -> None:
     )
     assert (shown.returncode, shown.stderr) == (0, b"")
     assert b"\\xe9.py" in shown.stdout
+
+
+def test_an_empty_path_is_not_the_directory(jaxlint: Jaxlint) -> None:
+    write("a.py", "hazard103\n")
+    outcome = jaxlint("", "--output-format", "concise")
+    assert outcome == (2, "", "jaxlint: '': no such file or directory\n")
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore", "--extend-select"])
+@pytest.mark.parametrize("value", ["", " ", ","])
+def test_an_empty_selection_is_not_everything(option: str, value: str, jaxlint: Jaxlint) -> None:
+    write("a.py", "hazard103\n")
+    outcome = jaxlint(option, value)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.errors[-1] == f"jaxlint check: error: argument {option}: names nothing"
+
+
+def test_a_slug_in_a_suppression(jaxlint: Jaxlint) -> None:
+    write(
+        "a.py", "hazard103  # jaxlint: ignore[jit-in-loop]\nhazard301  # jaxlint: ignore[mising-donation]\n"
+    )
+    assert jaxlint("--output-format", "concise").lines == [
+        "a.py:2:1: JAX301 A missing-donation.",
+        "a.py:2:30: JAX003 There is no code `mising-donation`. Did you mean `missing-donation`?",
+    ]
+
+
+def test_the_report_of_a_run_says_how_it_ends(jaxlint: Jaxlint) -> None:
+    write("a.py", "hazard103\n")
+
+    def code(*options: str) -> tuple[int, int]:
+        outcome = jaxlint("--output-format", "sarif", *options)
+        return outcome.status, json.loads(outcome.out)["runs"][0]["invocations"][0]["exitCode"]
+
+    assert code("--select", "JAX3") == (0, 0)
+    assert code("--select", "JAX3", "missing.py") == (2, 2)

@@ -199,6 +199,33 @@ def test_an_unknown_code_is_pointed_at() -> None:
     assert "`JAX3O1`" in unknown.message and "`JAX301`" in unknown.message
 
 
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("JAX1O3", " Did you mean `JAX103`?"),
+        ("jit-in-lop", " Did you mean `jit-in-loop`?"),
+        ("Jit-In-Lop", " Did you mean `jit-in-loop`?"),
+        ("X", ""),
+    ],
+)
+def test_what_may_have_been_meant(written: str, hint: str) -> None:
+    [unknown] = applied(f"x = 1  # jaxlint: ignore[{written}]\n", aliases={"jit-in-loop": "JAX103"})
+    assert unknown.message == f"There is no code `{written}`.{hint}"
+
+
+def test_a_slug_stands_for_its_code() -> None:
+    def check(comment: str, *findings: Finding) -> list[Finding]:
+        return applied(f"step(i)  # jaxlint: {comment}\n", *findings, aliases={"jit-in-loop": "JAX103"})
+
+    assert check("ignore[jit-in-loop]", finding(1)) == []
+    assert check("ignore[JIT-in-loop, JAX301]", finding(1), finding(1, "JAX301")) == []
+    assert check("ignore-file[jit-in-loop]", finding(1)) == []
+    [unused] = check("ignore[jit-in-loop]")
+    assert unused.message == "`jit-in-loop` is not reported here. Remove the suppression."
+    [unused] = check("ignore[JAX301, jit-in-loop]", finding(1))
+    assert unused.fix is not None and [edit.text for edit in unused.fix.edits] == ["jit-in-loop"]
+
+
 @pytest.mark.parametrize("comment", ["ignored by most", "ignore-next-line[JAX103]", "see the docs"])
 def test_other_words_are_prose(comment: str) -> None:
     assert found(f"step(i)  # jaxlint: {comment}\n", finding(1)) == [("JAX103", 1)]
