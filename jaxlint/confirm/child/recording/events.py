@@ -1,0 +1,99 @@
+"""Layer A: what jax.monitoring tells. Its listeners run inside the call that traces, lowers or compiles."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+from . import usage
+from .boundaries import Boundaries, Boundary
+from .frames import user_stack
+from .journal import Journal
+
+_TRACED = "/jax/core/compile/jaxpr_trace_duration"
+_LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+_LOADED = "/jax/compilation_cache/cache_hits"
+
+_JITTED = re.compile(r"\w+\((.*)\)")  # jit(step), pmap(step)
+
+
+class Listener:
+    """Notes each executable that is made, with the boundary whose trace it was made of, if any."""
+
+    def __init__(self, journal: Journal, boundaries: Boundaries) -> None:
+        self._journal = journal
+        self._boundaries = boundaries
+        self._sampler = usage.Sampler(journal)
+
+    def register(self) -> None:
+        """Listen from now on."""
+        from jax import monitoring
+
+        monitoring.register_event_duration_secs_listener(self._duration)
+        monitoring.register_event_listener(self._event)
+
+    def _event(self, event: str, **_: Any) -> None:
+        if event == _LOADED:
+            self._boundaries.work.loaded = True
+
+    def _duration(self, event: str, seconds: float, **fields: Any) -> None:
+        work = self._boundaries.work
+        if event == _TRACED:  # nested traces end before the outer one, which takes their time in
+            work.trace_s = seconds
+        elif event == _LOWERED:
+            work.lower_s = seconds
+        elif event == _COMPILED:
+            try:
+                self._compiled(seconds, fields.get("fun_name"))
+            except Exception as error:  # a flaw of ours is not to become the program's
+                self._journal.write("flaw", error=f"{type(error).__name__}: {error}")
+
+    def _compiled(self, seconds: float, named: str | None) -> None:
+        work = self._boundaries.work
+        name = _function(named)
+        boundary, trace = self._trace_of(name)
+        stack = user_stack()
+        self._journal.write_sources(stack)
+        self._journal.write(
+            "compile",
+            name=name or (boundary.name if boundary else "?"),
+            stack=stack,
+            boundary=boundary.number if boundary else None,
+            trace=trace,
+            trace_s=round(work.trace_s, 6),
+            lower_s=round(work.lower_s, 6),
+            compile_s=round(seconds, 6),
+            loaded=work.loaded,
+        )
+        work.trace_s = work.lower_s = 0.0
+        work.loaded = False
+        self._sampler.consider(time.perf_counter())
+
+    def _trace_of(self, name: str | None) -> tuple[Boundary | None, int | None]:
+        """The trace that is compiled: the last one of a function of this name (jax before 0.6 gives no name).
+
+        What was traced inside it is compiled with it, and no longer waits.
+        """
+        traced = self._boundaries.work.traced
+        for index in range(len(traced) - 1, -1, -1):
+            boundary, trace = traced[index]
+            if name is None or _last(boundary.name) == name:
+                first = 0 if name is None else index
+                found = traced[first]
+                del traced[first:]
+                return found
+        return None, None
+
+
+def _function(named: str | None) -> str | None:
+    if named is None:
+        return None
+    inside = _JITTED.fullmatch(named)
+    return inside[1] if inside else named
+
+
+def _last(name: str) -> str:
+    """The name that jax gives: `__name__`."""
+    return name.removeprefix("partial(").removesuffix(")").rpartition(".")[2]

@@ -1,0 +1,170 @@
+"""Layer B: the functions that make jit boundaries, replaced by ones that hand on a shim of what they are given."""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from . import frames
+from .definitions import definition
+from .shims import Shims
+
+# Where each api is looked up by user code: module, attribute, what the record calls it.
+_MAKERS = {
+    "jax": (("jit", "jax.jit"), ("pmap", "jax.pmap")),
+    "jax.experimental.pjit": (("pjit", "jax.pjit"),),
+    "equinox": (("filter_jit", "eqx.filter_jit"), ("filter_pmap", "eqx.filter_pmap")),
+    "flax.nnx": (("jit", "nnx.jit"), ("pmap", "nnx.pmap")),
+    "flax.linen": (("jit", "linen.jit"),),
+}
+# These jit on behalf of the user's call, which has been seen already.
+_INSIDE = ("jax", "jaxlib", "equinox", "flax")
+
+
+class Patches(importlib.abc.MetaPathFinder):
+    """Replaces the makers of each module when that has been imported, and is on sys.meta_path until then."""
+
+    def __init__(self, shims: Shims, cleared: Callable[[], None]) -> None:
+        self._shims = shims
+        self._cleared = cleared
+        self._todo = dict(_MAKERS)
+
+    def install(self) -> None:
+        """Patch what has been imported, and wait for the rest."""
+        for name in list(self._todo):
+            module = sys.modules.get(name)
+            if module is not None:
+                self._patch(module)
+        sys.meta_path.insert(0, self)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """What the other finders say, with a loader that patches the module when it has run."""
+        if name not in self._todo:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if finder is not self and find is not None else None
+            if spec is not None:
+                if spec.loader is not None:
+                    after(spec.loader, self._patch)
+                return spec
+        return None
+
+    def _patch(self, module: ModuleType) -> None:
+        for attribute, api in self._todo.pop(module.__name__, ()):
+            real = getattr(module, attribute, None)
+            if real is not None:
+                setattr(module, attribute, self._recording(api, real))
+        if module.__name__ == "jax":
+            module.clear_caches = self._clearing(module.clear_caches)  # type: ignore[attr-defined]
+        if not self._todo and self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def _recording(self, api: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        """The maker, which hands a shim to the real one and gives back what that makes."""
+
+        def of_user(function: Any) -> bool:
+            caller = _caller()
+            if caller.partition(".")[0] in _INSIDE:
+                return False
+            return _is_user_module(caller) or frames.is_user_file(definition(function)[0])
+
+        def make(maker: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
+            shim = None
+            if callable(function) and not isinstance(function, type) and of_user(function):
+                stack = frames.user_stack(1)
+                shim = self._shims.of(api, function, stack[0] if stack else ["?", 0, "?"])
+            if shim is None:
+                return maker(function, *args, **kwargs)
+            return _unwrapped(maker(shim, *args, **kwargs), shim)
+
+        @_without_our_frames
+        @functools.wraps(real)
+        def patched(*args: Any, **kwargs: Any) -> Any:
+            if args:
+                return make(real, *args, **kwargs)
+            if callable(kwargs.get("fun")):
+                return make(lambda fun, **rest: real(fun=fun, **rest), kwargs.pop("fun"), **kwargs)
+            decorator = real(**kwargs)  # `eqx.filter_jit(donate="all")`, `nnx.jit(static_argnames="n")`
+            if not callable(decorator):
+                return decorator
+            return _without_our_frames(lambda function: make(decorator, function))
+
+        return patched
+
+    def _clearing(self, real: Callable[[], None]) -> Callable[[], None]:
+        @functools.wraps(real)
+        def clear_caches() -> None:
+            self._cleared()
+            real()
+
+        return clear_caches
+
+
+def after(loader: Any, then: Callable[[ModuleType], None]) -> None:
+    """Have a loader do something more when it has run a module."""
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        loader.__dict__.pop("exec_module", None)
+        execute(module)
+        then(module)
+
+    loader.exec_module = exec_module
+
+
+def _unwrapped(made: Any, shim: Any) -> Any:
+    """What was made, wrapping the user's own function to whoever asks.
+
+    Of a method it is an equal method object: the user's own would keep its shim alive, which keeps it.
+    """
+    attributes = getattr(made, "__dict__", {})
+    if attributes.get("__wrapped__") is shim:
+        attributes["__wrapped__"] = shim.__wrapped__
+    return made
+
+
+def _caller() -> str:
+    """The module that calls a patched maker. Partials and jax's own decorators in between do not count."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name != __name__ and not name.endswith(".traceback_util"):
+            return name
+        frame = frame.f_back
+    return ""
+
+
+def _is_user_module(name: str) -> bool:
+    module = sys.modules.get(name)
+    path = getattr(module, "__file__", None)
+    return name == "__main__" or path is None or frames.is_user_file(path)
+
+
+def _without_our_frames(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose frames, like jax's own, are left out of the tracebacks that a user sees."""
+    try:
+        from jax._src.traceback_util import api_boundary
+    except ImportError:
+        return function
+    return api_boundary(function)
+
+
+def hide_frames(directory: str) -> None:
+    """Have jax leave the frames of these files out of tracebacks and out of the locations of operations."""
+    import glob
+
+    try:
+        from jax._src import source_info_util, traceback_util
+    except ImportError:
+        return
+    for path in glob.glob(f"{directory}/*.py"):
+        traceback_util.register_exclusion(path)
+        source_info_util.register_exclusion(path)
