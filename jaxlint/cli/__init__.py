@@ -14,7 +14,7 @@ from jaxlint import __version__
 from jaxlint.cli import status
 
 # A command's module has `add_parser(subparsers)` and `run(args) -> int`.
-COMMANDS = ("check", "review", "explain", "rules", "oom", "triage", "targets")
+COMMANDS = ("check", "review", "explain", "rules", "oom", "triage", "targets", "record")
 DEFAULT = "check"
 
 _DESCRIPTION = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -21,8 +22,12 @@ def definition(function: Any) -> list[Any]:
             found = found.__wrapped__
         else:
             break
-    code = getattr(found, "__code__", None) or getattr(getattr(type(found), "__call__", None), "__code__", None)
+    code = getattr(found, "__code__", None) or getattr(_call(found), "__code__", None)
     return frames.place_of(code) if code is not None else ["?", 0, name_of(function)]
+
+
+def _call(found: Any) -> Any:
+    return inspect.getattr_static(type(found), "__call__", None)
 
 
 def name_of(function: Any) -> str:

@@ -38,19 +38,19 @@ class Listener:
         if event == _LOADED:
             self._boundaries.work.loaded = True
 
-    def _duration(self, event: str, seconds: float, **fields: Any) -> None:
+    def _duration(self, event: str, duration_secs: float, **fields: Any) -> None:
         work = self._boundaries.work
         if event == _TRACED:  # nested traces end before the outer one, which takes their time in
-            work.trace_s = seconds
+            work.trace_s = duration_secs
         elif event == _LOWERED:
-            work.lower_s = seconds
+            work.lower_s = duration_secs
         elif event == _COMPILED:
             try:
-                self._compiled(seconds, fields.get("fun_name"))
+                self._compiled(duration_secs, fields.get("fun_name"))
             except Exception as error:  # a flaw of ours is not to become the program's
                 self._journal.write("flaw", error=f"{type(error).__name__}: {error}")
 
-    def _compiled(self, seconds: float, named: str | None) -> None:
+    def _compiled(self, seconds: float, named: Any) -> None:
         work = self._boundaries.work
         name = _function(named)
         boundary, trace = self._trace_of(name)
@@ -78,8 +78,7 @@ class Listener:
         """
         traced = self._boundaries.work.traced
         for index in range(len(traced) - 1, -1, -1):
-            boundary, trace = traced[index]
-            if name is None or _last(boundary.name) == name:
+            if name is None or _last(traced[index][0].name) == name:
                 first = 0 if name is None else index
                 found = traced[first]
                 del traced[first:]
@@ -87,8 +86,8 @@ class Listener:
         return None, None
 
 
-def _function(named: str | None) -> str | None:
-    if named is None:
+def _function(named: Any) -> str | None:
+    if not isinstance(named, str):
         return None
     inside = _JITTED.fullmatch(named)
     return inside[1] if inside else named

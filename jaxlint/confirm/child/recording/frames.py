@@ -13,7 +13,8 @@ DEPTH = 12  # frames of a stack that are kept
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = tuple(
-    os.path.abspath(path) + os.sep for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    os.path.abspath(path) + os.sep
+    for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
 )
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 

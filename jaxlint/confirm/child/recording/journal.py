@@ -32,9 +32,9 @@ from typing import Any
 class Journal:
     """Appends lines to a file, which is opened for each of them.
 
-    A descriptor kept open would not survive programs that close all they find, and might then be somebody else's. A
-    line costs some 20 µs, what it tells of costs milliseconds. Writing never fails: a full disk ends the record, not
-    the program.
+    A descriptor kept open would not survive programs that close all they find, and might then be somebody
+    else's. A line costs some 20 µs, what it tells of costs milliseconds. Writing never fails: a full disk ends
+    the record, not the program.
     """
 
     def __init__(self, path: str) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import importlib.machinery
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -26,46 +24,21 @@ _MAKERS = {
 _INSIDE = ("jax", "jaxlib", "equinox", "flax")
 
 
-class Patches(importlib.abc.MetaPathFinder):
-    """Replaces the makers of each module when that has been imported, and is on sys.meta_path until then."""
+class Patches:
+    """Replaces the makers of modules that have been imported."""
 
     def __init__(self, shims: Shims, cleared: Callable[[], None]) -> None:
         self._shims = shims
         self._cleared = cleared
-        self._todo = dict(_MAKERS)
 
-    def install(self) -> None:
-        """Patch what has been imported, and wait for the rest."""
-        for name in list(self._todo):
-            module = sys.modules.get(name)
-            if module is not None:
-                self._patch(module)
-        sys.meta_path.insert(0, self)
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """What the other finders say, with a loader that patches the module when it has run."""
-        if name not in self._todo:
-            return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if finder is not self and find is not None else None
-            if spec is not None:
-                if spec.loader is not None:
-                    after(spec.loader, self._patch)
-                return spec
-        return None
-
-    def _patch(self, module: ModuleType) -> None:
-        for attribute, api in self._todo.pop(module.__name__, ()):
+    def patch(self, module: ModuleType) -> None:
+        """Replace the makers of one of MODULES."""
+        for attribute, api in _MAKERS.get(module.__name__, ()):
             real = getattr(module, attribute, None)
             if real is not None:
                 setattr(module, attribute, self._recording(api, real))
         if module.__name__ == "jax":
             module.clear_caches = self._clearing(module.clear_caches)  # type: ignore[attr-defined]
-        if not self._todo and self in sys.meta_path:
-            sys.meta_path.remove(self)
 
     def _recording(self, api: str, real: Callable[..., Any]) -> Callable[..., Any]:
         """The maker, which hands a shim to the real one and gives back what that makes."""
@@ -108,24 +81,12 @@ class Patches(importlib.abc.MetaPathFinder):
         return clear_caches
 
 
-def after(loader: Any, then: Callable[[ModuleType], None]) -> None:
-    """Have a loader do something more when it has run a module."""
-    execute = loader.exec_module
-
-    def exec_module(module: ModuleType) -> None:
-        loader.__dict__.pop("exec_module", None)
-        execute(module)
-        then(module)
-
-    loader.exec_module = exec_module
-
-
 def _unwrapped(made: Any, shim: Any) -> Any:
     """What was made, wrapping the user's own function to whoever asks.
 
     Of a method it is an equal method object: the user's own would keep its shim alive, which keeps it.
     """
-    attributes = getattr(made, "__dict__", {})
+    attributes: Any = getattr(made, "__dict__", {})
     if attributes.get("__wrapped__") is shim:
         attributes["__wrapped__"] = shim.__wrapped__
     return made

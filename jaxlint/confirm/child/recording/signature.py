@@ -8,6 +8,7 @@ of the user's is kept alive, no operation is added to the trace, and no `repr` o
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import hashlib
@@ -23,7 +24,9 @@ _LONGEST = 80  # characters of a value
 _SCALARS = (bool, int, float, complex, str, bytes)
 
 
-def signature(args: tuple[Any, ...], kwargs: dict[str, Any], parameters: inspect.Signature | None) -> dict[str, str]:
+def signature(
+    args: tuple[Any, ...], kwargs: dict[str, Any], parameters: inspect.Signature | None
+) -> dict[str, str]:
     """The entries of a call, by the names of the parameters."""
     entries: dict[str, str] = {}
     for name, value in _named(args, kwargs, parameters):
@@ -164,18 +167,23 @@ def _static(value: Any, depth: int = 2) -> str:
         return _cut(f"{{{', '.join(f'{key!s}: {_static(item, depth - 1)}' for key, item in value.items())}}}")
     if kind.__module__.partition(".")[0] in ("numpy", "jax", "ml_dtypes") and not callable(value):
         return _cut(f"{kind.__name__} {value}")
-    if dataclasses.is_dataclass(kind) and kind.__eq__ is not object.__eq__ and depth:
+    if dataclasses.is_dataclass(kind) and _by_value(kind) and depth:
         fields = (field for field in dataclasses.fields(kind) if field.compare)
         parts = (f"{field.name}={_static(getattr(value, field.name, None), depth - 1)}" for field in fields)
         return _cut(f"{kind.__qualname__}({', '.join(parts)})")
     shown = getattr(value, "__qualname__", "") if callable(value) else ""
     name = f"<{kind.__qualname__}{f' {shown}' if isinstance(shown, str) and shown else ''}>"
-    if kind.__eq__ is not object.__eq__ and kind.__hash__ not in (None, object.__hash__):
+    if _by_value(kind) and kind.__hash__ is not None:
         try:
             return f"{name} with hash {hash(value) & 0xFFFFFF:06x}"  # jit has just asked for it as well
         except Exception:
             return name
     return f"{name} #{serial(value)}"
+
+
+def _by_value(kind: Any) -> bool:
+    """Whether objects of a class are compared by more than identity."""
+    return kind.__eq__ is not object.__eq__
 
 
 def _cut(text: str) -> str:
@@ -194,8 +202,6 @@ def serial(value: Any) -> int:
     if known is not None and known[0]() is value:
         return known[1]
     number = next(_count)
-    try:
+    with contextlib.suppress(TypeError):  # what knows no weak reference would have to be kept alive
         _numbers[id(value)] = (weakref.ref(value), number)
-    except TypeError:  # it would have to be kept alive to be known again
-        pass
     return number

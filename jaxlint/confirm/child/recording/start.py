@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import importlib.abc
 import os
 import sys
-from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 from . import frames, patches, settings, usage
 from .boundaries import Boundaries
@@ -19,29 +16,25 @@ from .shims import Shims
 OLDEST = (0, 4, 35)
 
 
-class AtImport(importlib.abc.MetaPathFinder):
-    """Starts the recorder when jax is imported: a process that does without jax notices nothing of it."""
+class Recorder:
+    """The recorder of this process."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        boundaries = Boundaries(journal)
+        self._patches = patches.Patches(Shims(boundaries), lambda: _cleared(journal))
+        settings.remember()
+        patches.hide_frames(os.path.dirname(os.path.abspath(__file__)))
+        Listener(journal, boundaries).register()
+        atexit.register(_end, journal)
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
-        """For jax: what the other finders say, with a loader that starts the recorder when jax has run."""
-        if name != "jax":
-            return None
-        sys.meta_path.remove(self)
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find is not None else None
-            if spec is not None:
-                if spec.loader is not None:
-                    patches.after(spec.loader, lambda _: start(self._path))
-                return spec
-        return None
+    def patch(self, module: ModuleType) -> None:
+        """See to a module of `waiting.MODULES` that has been imported."""
+        self._patches.patch(module)
 
 
-def start(path: str) -> Journal | None:
-    """Record what jax does in this process from now on. jax has been imported, user code that uses it has not."""
+def start(path: str) -> Recorder | None:
+    """Record what jax does in this process from now on. jax has just been imported. None where it is too old."""
     import jax
 
     journal = Journal(path)
@@ -57,13 +50,7 @@ def start(path: str) -> Journal | None:
         argv=_argv(),
         directory=os.getcwd(),
     )
-    settings.remember()
-    boundaries = Boundaries(journal)
-    patches.hide_frames(os.path.dirname(os.path.abspath(__file__)))
-    Listener(journal, boundaries).register()
-    patches.Patches(Shims(boundaries), lambda: _cleared(journal)).install()
-    atexit.register(_end, journal)
-    return journal
+    return Recorder(journal)
 
 
 def _cleared(journal: Journal) -> None:

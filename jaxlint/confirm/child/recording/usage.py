@@ -35,7 +35,7 @@ def held() -> dict[str, Any]:
     if _has_backend():
         import jax
 
-        arrays = jax.live_arrays()
+        arrays = jax.live_arrays()  # type: ignore[no-untyped-call]
         figures["arrays"] = len(arrays)
         figures["bytes"] = sum(array.nbytes for array in arrays if not array.is_deleted())
         executables = getattr(jax.local_devices()[0].client, "live_executables", None)

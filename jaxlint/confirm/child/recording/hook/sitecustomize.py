@@ -5,7 +5,8 @@ the user's own is imported in this one's place.
 """
 
 
-def _wait_for_jax():
+def _wait_for_jax() -> None:
+    import importlib
     import importlib.util
     import os
     import sys
@@ -22,12 +23,11 @@ def _wait_for_jax():
         spec = importlib.util.spec_from_file_location(
             "jaxlint_child", os.path.join(child, "__init__.py"), submodule_search_locations=[child]
         )
+        assert spec is not None and spec.loader is not None
         package = importlib.util.module_from_spec(spec)
         sys.modules["jaxlint_child"] = package
         spec.loader.exec_module(package)
-        from jaxlint_child.recording.start import AtImport
-
-        sys.meta_path.insert(0, AtImport(record))
+        importlib.import_module("jaxlint_child.recording.waiting").for_jax(record)
     except Exception as error:  # the program goes first
         sys.stderr.write(f"jaxlint: not recorded: {type(error).__name__}: {error}\n")
 
@@ -35,4 +35,5 @@ def _wait_for_jax():
 _wait_for_jax()
 del _wait_for_jax
 
-import sitecustomize  # noqa: E402, F401  (the user's; where there is none, Python takes ours for absent too)
+# The user's own; where there is none, Python takes this one for absent too.
+import sitecustomize  # type: ignore[import-not-found]  # noqa: E402, F401
