@@ -10,7 +10,7 @@ import ast
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from jaxlint import __version__, registry
 from jaxlint.engine_codes import INTERNAL_ERROR
@@ -19,6 +19,9 @@ from jaxlint.project import settings, source, workspace
 from jaxlint.project.files import SourceFile
 from jaxlint.project.policy import Policy
 from jaxlint.project.root import Project
+
+if TYPE_CHECKING:
+    from jaxlint.project.baseline import Baseline
 
 _Report = tuple[int, int, str, type]
 
@@ -69,8 +72,22 @@ def _findings(file: SourceFile) -> list[Finding]:
     if project.excluded_from_above(file.absolute):
         return []
     found = check([file], project, project.settings, policy.rules, jobs=1, cache=True)
-    reported = policy.report(file, (finding for finding in found if finding.path == file.path))
+    reported = _reported(file, [finding for finding in found if finding.path == file.path], policy)
     return sorted([*policy.mistakes_in_settings(), *reported], key=lambda finding: finding.span)
+
+
+def _reported(file: SourceFile, found: Sequence[Finding], policy: Policy) -> list[Finding]:
+    path = policy.project.settings.baseline
+    if not path:
+        return policy.report(file, found)
+    return _baseline(path).unknown(file, policy.standing(file, found), policy.judged(file), policy.is_enough)
+
+
+@cache
+def _baseline(path: str) -> Baseline:
+    from jaxlint.project import baseline
+
+    return baseline.load(path)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,9 @@ import made_engine
 import pytest
 
 from jaxlint import flake8, registry
+from jaxlint.finding import Confidence, Finding, Place, Severity, Span
 from jaxlint.flake8 import Plugin
+from jaxlint.project.baseline import Baseline
 from jaxlint.project.files import SourceFile
 
 
@@ -32,6 +35,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sou
     monkeypatch.chdir(tmp_path)
     flake8._surroundings.cache_clear()
     flake8._policy.cache_clear()
+    flake8._baseline.cache_clear()
     yield seen
 
 
@@ -112,6 +116,25 @@ def test_unknown_codes_in_the_settings() -> None:
     ((line, column, text),) = plugin("x = 1\n")
     assert (line, column) == (1, 0)
     assert text.startswith("JAX003 jaxlint.toml: unknown rule 'JAX904'")
+
+
+def test_the_baseline_of_the_settings_holds() -> None:
+    Path("a.py").write_text("hazard103\nhazard101\n")
+    known = Baseline(os.path.abspath("known.json"))
+    file = SourceFile("a.py", os.path.realpath("a.py"))
+    place = Place("a.py", Span(1, 1, 1, 10))
+    known.unknown(
+        file,
+        [Finding("JAX103", "jit-in-loop", "", Severity.WARNING, Confidence.HIGH, place, "f")],
+        {"JAX103"},
+        lambda finding: True,
+    )
+    known.update()
+    Path("jaxlint.toml").write_text("baseline = 'known.json'\n")
+    assert plugin("hazard103\nhazard101\n") == [(2, 0, "JAX101 A scalar-to-filter-jit.")]
+    flake8._baseline.cache_clear()
+    Path("known.json").write_text("?")
+    assert plugin("hazard103\n")[0][2].startswith("JAX000 BaselineError: ")
 
 
 def test_nothing_of_flake8_is_imported() -> None:
