@@ -22,6 +22,7 @@ class Remedy:
     action: str
     saving: int | None  # bytes at most, None where it cannot be told
     cost: str
+    enough: bool | None = None  # whether the step would fit then, None where it cannot be told
 
 
 @record

@@ -27,6 +27,13 @@ class Holding(NamedTuple):
     module: str = ""
 
 
+class Wait(NamedTuple):
+    """The allocator waited for memory outside of any execution."""
+
+    seconds: float
+    origin: str  # what asked
+
+
 class Runtime:
     """The host plane of a capture, as far as memory is concerned."""
 
@@ -35,6 +42,7 @@ class Runtime:
         self.pools: dict[str, Pool] = {}
         self.executions: list[Execution] = []
         self.launches = 0
+        self.waits: list[Wait] = []
         self.called: set[str] = set()  # modules whose jitted function was called
         self._origins: dict[str, int] = {}
         self._created: list[Execution] = []
@@ -123,12 +131,13 @@ class _HostPlane:
         for line in lines.lines(self._data, self._plane):
             known = {name: len(pool.times) for name, pool in self._runtime.pools.items()}
             created, events = len(self._runtime._created), self._runtime.events
+            waits = len(self._runtime.waits)
             try:
                 self._read(line, lines.events(self._data, line), strict=True)
             except _OutOfOrder:
                 for name, pool in self._runtime.pools.items():
                     pool.cut(known.get(name, 0))
-                del self._runtime._created[created:]
+                del self._runtime._created[created:], self._runtime.waits[waits:]
                 self._runtime.events = events
                 self._read(line, lines.sorted_events(self._data, line), strict=False)
         self._settle()
@@ -181,6 +190,8 @@ class _HostPlane:
         elif kind is Kind.RETRY and running:
             running[-1].waited += duration
             running[-1].retry_at = start
+        elif kind is Kind.RETRY:
+            self._runtime.waits.append(Wait(duration / 1e12, self._origin(enclosing)))
 
     def _begin(
         self,
@@ -223,9 +234,12 @@ class _HostPlane:
                 running[-1].last_request = time
                 running[-1].allocator = name
         elif allocation:
-            origin = host_events.origin([self._name(identity) for _, identity in enclosing[-_DEEPEST:]])
+            origin = self._origin(enclosing)
             label = runtime._origins.setdefault(origin, len(runtime._origins))
         pool.add(sample, label)
+
+    def _origin(self, enclosing: list[tuple[int, int]]) -> str:
+        return host_events.origin([self._name(identity) for _, identity in enclosing[-_DEEPEST:]])
 
     def _label(self, execution: Execution) -> int:
         """Executions are labelled by negative numbers, other origins by those from 0."""

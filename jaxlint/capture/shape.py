@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -35,6 +37,19 @@ class Shape(NamedTuple):
                 break
             shape = shape.parts[step]
         return shape
+
+    @property
+    def elements(self) -> int:
+        """How many numbers an array has."""
+        return math.prod(self.dimensions)
+
+    @property
+    def size(self) -> int:
+        """Bytes of an array without padding; 0 for what has no size of its own."""
+        match = re.match(r"(?:pred|[a-z]+?(\d+))", self.element)
+        if match is None or self.parts:
+            return 0
+        return -(-self.elements * (8 if match[1] is None else int(match[1])) // 8)
 
     def leaves(self) -> list[tuple[tuple[int, ...], Shape]]:
         """The arrays in it, each with its index."""

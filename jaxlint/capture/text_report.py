@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from jaxlint.capture.claim import Claim, Remedy
 from jaxlint.capture.plan import PeakBuffer, Plan, Totals
 from jaxlint.capture.report import PoolReport, Report
 from jaxlint.capture.sizes import share, shown
@@ -20,6 +21,10 @@ def lines(report: Report, top: int) -> Iterator[str]:
     if report.pools:
         yield ""
         yield from _runtime(report, report.pools[0], top)
+    yield ""
+    yield "diagnosis"
+    for claim in report.claims:
+        yield from _claim(claim)
 
 
 def _plan(plan: Plan, reason: str, top: int) -> Iterator[str]:
@@ -107,6 +112,26 @@ def _executions(report: Report, top: int) -> Iterator[str]:
         state = "never launched" if execution.failed else "launched"
         waited = f", waited {execution.waited:.1f} s for memory" if execution.waited else ""
         yield f"    {f'#{execution.number}':>12}  {shown(execution.in_use)} in use at its start, {state}{waited}"
+
+
+def _claim(claim: Claim) -> Iterator[str]:
+    rules = f"  -> {', '.join(claim.rules)}" if claim.rules else ""
+    yield f"  [{claim.basis.value}] {claim.text}{rules}"
+    if claim.cause:
+        yield f"      cause: {claim.cause}"
+    if claim.frames:
+        yield f"      at: {', '.join(map(str, claim.frames[:3]))}"
+    for remedy in claim.remedies:
+        yield f"      try: {remedy.action}{_saving(remedy)}"
+
+
+def _saving(remedy: Remedy) -> str:
+    parts = [f"saves up to {shown(remedy.saving)} [inferred]"] if remedy.saving is not None else []
+    if remedy.enough is not None:
+        parts.append("enough to fit" if remedy.enough else "not enough alone")
+    if remedy.cost:
+        parts.append(f"costs {remedy.cost}")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _count(number: int, noun: str) -> str:

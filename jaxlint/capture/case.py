@@ -1,0 +1,97 @@
+"""What the claims of a diagnosis are made from: the numbers of the last execution, side by side."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from jaxlint.capture import matching
+from jaxlint.capture.claim import Remedy
+from jaxlint.capture.donation import Update, updates
+from jaxlint.capture.plan import Plan
+from jaxlint.capture.pools import Free, Pool
+from jaxlint.capture.subject import Subject
+
+_NEAR = 0.9  # of the capacity: contiguity decides from here on
+
+
+class Case:
+    """A subject with a plan. Sizes in bytes; None where the capture does not tell."""
+
+    def __init__(self, subject: Subject, plan: Plan) -> None:
+        self.subject = subject
+        self.plan = plan
+
+    @property
+    def pool(self) -> Pool | None:
+        return self.subject.pool
+
+    @property
+    def capacity(self) -> int | None:
+        return self.pool.capacity if self.pool is not None else None
+
+    @property
+    def function(self) -> str:
+        """The name of the jitted function."""
+        name = self.subject.choice.module.name if self.subject.choice is not None else self.plan.module
+        return name.removeprefix("jit_").removeprefix("pmap_")
+
+    @property
+    def too_big(self) -> bool:
+        """Whether the plan alone exceeds the pool."""
+        return self.capacity is not None and self.plan.totals.total > self.capacity
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the plan fits, but not beside what was in use."""
+        if self.too_big or self.capacity is None or self.subject.need is None:
+            return False
+        return self.subject.failed or self.subject.need > self.capacity
+
+    @property
+    def near(self) -> bool:
+        """Whether the bytes just fit."""
+        need, capacity = self.subject.need, self.capacity
+        if need is None or capacity is None or self.subject.failed:
+            return False
+        return _NEAR * capacity < need <= capacity
+
+    @property
+    def open(self) -> bool:
+        """Whether memory may be short: it was, or the capture does not tell."""
+        return self.too_big or self.crowded or self.near or self.subject.need is None
+
+    @cached_property
+    def free(self) -> Free | None:
+        """What was left where the last execution failed."""
+        last = self.subject.last
+        if self.pool is None or last is None or not self.subject.failed:
+            return None
+        return self.pool.free_at(last.failed_at)
+
+    @cached_property
+    def refused(self) -> int | None:
+        """The size that the last execution asked for and did not get."""
+        last = self.subject.last
+        if last is None or not self.subject.failed:
+            return None
+        return matching.missing(last, self.plan.request_sizes)
+
+    @cached_property
+    def updates(self) -> list[Update]:
+        """Outputs that a donation could put into the memory of parameters."""
+        choice = self.subject.choice
+        return updates(choice.module.program) if choice is not None else []
+
+    @property
+    def excess(self) -> int | None:
+        """How much is missing; not positive where it fits."""
+        if self.capacity is None:
+            return None
+        need = self.subject.need
+        return max(self.plan.totals.total, need if need is not None else 0) - self.capacity
+
+    def remedy(self, action: str, saving: int | None, cost: str) -> Remedy:
+        """A remedy, compared with what is missing."""
+        excess = self.excess
+        enough = saving >= excess if saving is not None and excess is not None and excess > 0 else None
+        return Remedy(action, saving, cost, enough)
