@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -18,9 +19,18 @@ from jaxlint.project.settings import Settings
 from jaxlint.project.workspace import Part, Workspace, survey
 
 if TYPE_CHECKING:
+    from jaxlint.report.run import Run
     from jaxlint.rule import Rule
 
-Narrow = Callable[[list[Finding]], list[Finding]]
+
+class View(NamedTuple):
+    """The findings that somebody wants to see, and what it is that they are looked for in ("" for whole files)."""
+
+    narrow: Callable[[list[Finding]], list[Finding]]
+    of: str
+
+
+EVERYTHING = View(lambda findings: findings, "")
 
 
 class Outcome(NamedTuple):
@@ -65,8 +75,8 @@ def run(args: Namespace) -> int:
     return check_workspace(workspace, args)
 
 
-def check_workspace(workspace: Workspace, args: Namespace, narrow: Narrow = lambda findings: findings) -> int:
-    """Find, and report what `narrow` leaves of it; the exit status."""
+def check_workspace(workspace: Workspace, args: Namespace, view: View = EVERYTHING) -> int:
+    """Find, and report what is to be seen of it; the exit status."""
     from jaxlint import registry
 
     rules = registry.listed()
@@ -91,7 +101,7 @@ def check_workspace(workspace: Workspace, args: Namespace, narrow: Narrow = lamb
             for project, files in workspace.parts
         )
         return sorted(
-            (finding for part in parts for finding in _part(part, rules, baselines, narrow, args)),
+            (finding for part in parts for finding in _part(part, rules, baselines, view, args)),
             key=lambda finding: (finding.place, finding.code, finding.message),
         )
 
@@ -105,14 +115,20 @@ def check_workspace(workspace: Workspace, args: Namespace, narrow: Narrow = lamb
         outcome = ignoring.run(workspace.files, look({}), args.paths)
     else:
         outcome = Outcome(look({}))
-    result = _finish(outcome, workspace, args)
+    result = _finish(outcome, workspace, view, args)
+    if view is not EVERYTHING:
+        return result  # whoever looks at a part of it does not ask what has become of a baseline
     return result if baselines.finish() else status.FAILED
 
 
-def _finish(outcome: Outcome, workspace: Workspace, args: Namespace) -> int:
+def _finish(outcome: Outcome, workspace: Workspace, view: View, args: Namespace) -> int:
     """Report, and say by the exit status how it went."""
+    from jaxlint.report.run import Run
+
     result = _status(outcome, workspace, args)
-    if not args.diff and not _write(outcome, workspace, args, result):
+    files = {file.path: file for file in workspace.files} | dict(outcome.changed)
+    run = Run(outcome.findings, files, status=result, problems=workspace.problems, view=view.of)
+    if not args.diff and not _write(run, workspace.settings.output_format, args):
         return status.FAILED
     for finding in outcome.findings:
         if finding.code in FAILURES:
@@ -135,10 +151,10 @@ def _status(outcome: Outcome, workspace: Workspace, args: Namespace) -> int:
 
 
 def _part(
-    part: Part, rules: Sequence[Rule], baselines: Baselines, narrow: Narrow, args: Namespace
+    part: Part, rules: Sequence[Rule], baselines: Baselines, view: View, args: Namespace
 ) -> list[Finding]:
     """What is to be reported about the files of one project, with verdicts where they were asked for."""
-    findings = narrow(_findings(part, rules, baselines, cache=not args.no_cache))
+    findings = view.narrow(_findings(part, rules, baselines, cache=not args.no_cache))
     if not args.confirm:
         return findings
     from jaxlint.confirm.confirm import confirm
@@ -180,22 +196,21 @@ def _standard_input(name: str | None) -> SourceFile:
 # ---------------------------------------------------------------- output
 
 
-def _write(outcome: Outcome, workspace: Workspace, args: Namespace, result: int) -> bool:
+def _write(run: Run, output_format: str, args: Namespace) -> bool:
     """Write the report. False, and a line on stderr, where its file cannot be written."""
     from jaxlint import report
-    from jaxlint.report.run import Run
 
-    files = {file.path: file for file in workspace.files} | dict(outcome.changed)
-    run = Run(outcome.findings, files, status=result, problems=workspace.problems)
     write = report.write_statistics if args.statistics else report.write
-    output_format = workspace.settings.output_format
     if not args.output_file:
         # Standard input that is fixed has standard output to itself.
         write(run, output_format, sys.stderr if args.fix and options.STDIN in args.paths else sys.stdout)
         return True
+    from jaxlint.project import writing
+
+    text = io.StringIO()
+    write(run, output_format, text)
     try:
-        with open(args.output_file, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            write(run, output_format, stream)
+        writing.write(args.output_file, text.getvalue().encode("utf-8", "backslashreplace"))
     except OSError as error:
         status.complain(f"{args.output_file}: cannot write: {error.strerror}")
         return False

@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
 
 
 def _check(changes: Any, root: str, args: Namespace) -> int:
-    from jaxlint.cli.check import check_workspace
+    from jaxlint.cli.check import View, check_workspace
     from jaxlint.project.review import Review, by_real_path
     from jaxlint.project.workspace import survey
 
@@ -70,7 +70,7 @@ def _check(changes: Any, root: str, args: Namespace) -> int:
     for problem in workspace.problems:
         status.complain(problem)
     review = Review(by_real_path(changes, (root, os.getcwd())), workspace.files)
-    return check_workspace(workspace, args, review.narrow)
+    return check_workspace(workspace, args, View(review.narrow, "what the change touches"))
 
 
 # ---------------------------------------------------------------- the diff

@@ -19,12 +19,17 @@ def write(path: str, data: bytes) -> None:
     """Give a file a new content, or make it. Raises OSError, and then the file is as it was.
 
     A symbolic link is followed, so that what it leads to is written; permissions and owner stay. A file that
-    may not be written is not replaced either, though its directory would allow it.
+    may not be written is not replaced either, though its directory would allow it. What is no file (a terminal, a
+    pipe) takes what it is given.
     """
     target = os.path.realpath(path)
     existing = _status(target)
     if existing is not None and not (existing.st_mode & _ANYBODY_WRITES and os.access(target, os.W_OK)):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    if existing is not None and not stat.S_ISREG(existing.st_mode):
+        with open(target, "wb") as stream:
+            stream.write(data)
+        return
     # In the same directory, since a rename does not reach another file system; the target's own name could make
     # this one too long.
     temporary = os.path.join(os.path.dirname(target), f".jaxlint-{os.getpid()}-{os.urandom(4).hex()}.tmp")

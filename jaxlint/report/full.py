@@ -161,7 +161,7 @@ def _cells(text: str) -> int:
 
 
 def _summary(run: Run) -> str:
-    files = _count(len(run.files), "file")
+    files = run.view or _count(len(run.files), "file")
     if not run.findings:
         return f"No findings in {files}."
     severities = Counter(finding.severity for finding in run.findings)

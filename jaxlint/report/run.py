@@ -21,7 +21,8 @@ class Run:
     """The findings of a run, sorted, and the files they lie in, by path.
 
     `status` is the exit status that the run is going to end with, `problems` are the paths and settings files
-    that could not be used, a line for each.
+    that could not be used, a line for each. `view` says what part of the files the findings are about, "" for all
+    of them.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class Run:
         *,
         status: int = 0,
         problems: Sequence[str] = (),
+        view: str = "",
     ) -> None:
         self.findings = findings
         self.files = files
         self.status = status
         self.problems = problems
+        self.view = view
         self._lines: dict[str, list[str]] = {}
 
     # ------------------------------------------------------------ sources

@@ -18,6 +18,7 @@ from jaxlint.columns import to_utf16
 from jaxlint.engine_codes import FAILURES
 from jaxlint.finding import Applicability, Finding, Fix, Place
 from jaxlint.identity import Identity
+from jaxlint.report.json import record
 from jaxlint.report.run import Run
 from jaxlint.report.sarif_rules import LEVELS, descriptors
 
@@ -91,6 +92,8 @@ def _result(finding: Finding, identity: Identity, index: int, run: Run) -> dict[
         "partialFingerprints": {"jaxlint/v1": identity.digest},
         "properties": {"confidence": finding.confidence.value},
     }
+    if finding.confirm:
+        found["properties"]["confirm"] = record(finding)["confirm"]
     if finding.related:
         found["relatedLocations"] = [
             {"id": number, **_location(related.place, run), "message": {"text": related.message}}

@@ -481,3 +481,19 @@ def test_the_report_of_a_run_says_how_it_ends(jaxlint: Jaxlint) -> None:
 
     assert code("--select", "JAX3") == (0, 0)
     assert code("--select", "JAX3", "missing.py") == (2, 2)
+
+
+def test_a_report_that_fails_leaves_the_file_of_the_last(
+    jaxlint: Jaxlint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.py", "hazard103\n")
+    write("report.txt", "old")
+
+    def half(run: object, output_format: str, stream: io.StringIO) -> None:
+        stream.write("half")
+        raise RuntimeError("made to fail")
+
+    monkeypatch.setattr("jaxlint.report.write", half)
+    assert jaxlint("--output-file", "report.txt").status == 2
+    assert Path("report.txt").read_text() == "old"
+    assert sorted(os.listdir()) == ["a.py", "report.txt"]

@@ -217,6 +217,18 @@ def test_every_format(output_format: str, repository: Repository, capsys: pytest
     assert "two.py" in out and "JAX103" in out and "one.py" not in out
 
 
+def test_what_there_is_to_say_is_of_the_change(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody is told how many files there are, nor what has become stale elsewhere."""
+    repository.commit(one=IMPORTS + LOOP.format(name="first"), two=IMPORTS)
+    main(["--isolated", "--baseline", "known.json", "--update-baseline", "."])
+    repository.write(one=IMPORTS, two=IMPORTS + "# more\n")
+    capsys.readouterr()
+    assert main(["review", "HEAD", "--isolated", "--baseline", "known.json"]) == 0
+    assert capsys.readouterr() == ("No findings in what the change touches.\n", "")
+
+
 # ---------------------------------------------------------------- what cannot be reviewed
 
 

@@ -102,3 +102,16 @@ writing.write({str(path)!r}, b"new" * 1000)
     child = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
     assert child.returncode == -9
     assert path.read_bytes() == (b"new" if (step, when) == ("replace", "after") else b"old") * 1000
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        writing.write(str(tmp_path / "pipe"), b"new")
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert names(tmp_path) == ["pipe"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with pytest.raises(IsADirectoryError):
+        writing.write(str(tmp_path), b"new")
