@@ -99,12 +99,13 @@ def _show_what_cannot_be_encoded() -> None:
 
 
 def _failed(error: Exception) -> int:
+    from jaxlint.confirm import ConfirmError
     from jaxlint.project.baseline import BaselineError
     from jaxlint.project.settings import SettingsError
     from jaxlint.project.toml import TomlError
     from jaxlint.rule import RuleError
 
-    if isinstance(error, (SettingsError, TomlError, RuleError, BaselineError)):
+    if isinstance(error, (SettingsError, TomlError, RuleError, BaselineError, ConfirmError)):
         status.complain(str(error))
         if isinstance(error, SettingsError) and error.unknown_key:
             from jaxlint.project import foreign

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from jaxlint.confirm import ConfirmError
 from jaxlint.project.root import Project
 
 OLDEST = (0, 4, 35)  # memory_analysis() and the scan's figures are right from here on
 _ENVIRONMENTS = (".venv", "venv")
 
 
-class NoInterpreter(Exception):
+class NoInterpreter(ConfirmError):
     """There is no Python to run user code with. The text is one line that says what to do."""
 
 

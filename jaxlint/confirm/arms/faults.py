@@ -1,0 +1,76 @@
+"""Claims that code raises: a trace that fails, a deleted buffer, one buffer donated twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
+from jaxlint.confirm.observed import Observed
+from jaxlint.confirm.wording import times
+
+# What may be raised where the claim is true: names of types (their bases count), or a part of the message.
+_CONCRETE = ("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError")
+_ARRAY = ("TracerArrayConversionError", *_CONCRETE)
+_SHAPE = ("NonConcreteBooleanIndexError", "IndexError", "TypeError", "ValueError", *_ARRAY)
+EXPECTED: Mapping[str, tuple[str, ...]] = {
+    "JAX113": ("RuntimeError", "ValueError", "TypeError", "AssertionError"),
+    "JAX204": ("UnexpectedTracerError",),
+    "JAX205": (*_ARRAY, "TypeError"),
+    "JAX206": (*_ARRAY, "TypeError", "ValueError", "NotImplementedError", "IndexError"),
+    "JAX207": _SHAPE,
+    "JAX208": _SHAPE,
+    "JAX209": ("UnexpectedTracerError", "TraceContextError"),
+    "JAX302": ("RuntimeError", "ValueError"),
+    "JAX317": ("RuntimeError", "ValueError"),
+}
+_SAID: Mapping[str, tuple[str, ...]] = {
+    "JAX113": ("trace", "max_traces", "jit"),
+    "JAX302": ("deleted", "donated"),
+    "JAX317": ("donate", "INVALID_ARGUMENT"),
+}
+_AT_TRACE = ("JAX205", "JAX206", "JAX207", "JAX208")
+
+
+def judge(claim: Claim, seen: Observed) -> Judgement:
+    """Confirmed where one of the claim's statements raises what was said; refuted where it runs through."""
+    code = claim.finding.code
+    for site, run in seen.every_run(claim):
+        if _expected(code, run.get("raised", ()), str(run.get("message", ""))):
+            return confirmed(f"line {site.first} raises {run['raised'][0]}: {_short(run['message'])}")
+    raised = seen.raised
+    if raised is not None and _expected(code, raised["kinds"], str(raised["message"])):
+        if seen.raised_within(claim.sites):
+            return confirmed(f"the program stops at {seen.raised_at}")
+        if code == "JAX209" and claim.finding.symbol.rpartition(".")[2] in _functions(seen):
+            return confirmed(f"the program stops at {seen.raised_at}")
+    runs = seen.runs(claim.site)
+    if not runs:
+        return undecided(seen.not_reached(claim.site))
+    through = [run for run in runs if "raised" not in run]
+    traced = [run for run in through if run["tracing"]]
+    if code in _AT_TRACE:
+        if traced:
+            return refuted(f"line {claim.site.first} was traced {times(len(traced))} without an error")
+        return undecided(f"line {claim.site.first} ran, but never in traced code")
+    if raised is not None:
+        return undecided(f"the program stopped at {seen.raised_at}")
+    if code in ("JAX204", "JAX209"):
+        return undecided("no tracer that had got out was used again in this run")
+    return refuted(f"line {claim.site.first} ran {times(len(through))} without an error")
+
+
+def _expected(code: str, kinds: tuple[str, ...] | list[str], message: str) -> bool:
+    if not any(kind in EXPECTED[code] for kind in kinds):
+        return False
+    said = _SAID.get(code)
+    return said is None or any(word in message for word in said)
+
+
+def _functions(seen: Observed) -> set[str]:
+    frames = seen.raised["frames"] if seen.raised is not None else []
+    return {str(name) for _, _, name in frames}
+
+
+def _short(message: object) -> str:
+    return " ".join(str(message).split())[:120]

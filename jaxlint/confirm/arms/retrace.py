@@ -1,0 +1,92 @@
+"""JAX1xx: how often jax compiled one function under the statements of a claim, and for how many calls."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+
+from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
+from jaxlint.confirm.observed import Event, Observed
+from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm, Outcome
+from jaxlint.confirm.wording import count, times
+
+# What eager control flow and lambdas are called; all else that is compiled by name is a helper of jax.
+_NAMELESS = frozenset({"<lambda>", "scan", "while", "cond", "map", "_scan", "branches", "associative_scan"})
+_DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
+_UNHASHABLE = "unhashable"
+
+
+def judge(claim: Claim, seen: Observed) -> Judgement:
+    """Confirmed by a second compilation of one function; refuted by several calls with one."""
+    name, made = most_compiled(claim, seen)
+    calls = seen.calls(claim)
+    arm = Arm(AS_WRITTEN, compiles=len(made), seconds=_seconds(made))
+    if len(made) > 1:
+        return confirmed(f"`{name}` was compiled {times(len(made))} ({_seconds(made):.2f} s)", arm)
+    if seen.raised is not None and seen.raised_within(claim.sites):
+        if any(word in str(seen.raised["message"]) for word in (_UNHASHABLE, "hashable")):
+            return confirmed(f"the call fails: {seen.raised_at}", arm)
+        return undecided(f"the program stopped at {seen.raised_at}", arm)
+    if not calls:
+        return undecided(seen.not_reached(claim.site), arm)
+    if calls < 2:
+        return undecided("the program gets there once only: a retrace takes two calls", arm)
+    if not made:
+        return undecided("nothing was compiled at these lines in this run", arm)
+    return refuted(f"`{name}` was compiled once for {count(calls, 'call')}", arm)
+
+
+def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) -> Judgement:
+    """The same of the fixed program, by the name of the function that was compiled too often."""
+    name, made = most_compiled(claim, seen)
+    again = [event for event in fixed.compiles if event["name"] == name]
+    arm = Arm(AS_FIXED, compiles=len(again), seconds=_seconds(again))
+    arms = (*written.arms, arm)
+    if written.outcome is not Outcome.CONFIRMED or len(made) < 2:
+        return Judgement(written.outcome, written.reason, arms)
+    pays = len(again) < len([event for event in seen.compiles if event["name"] == name])
+    if not pays:
+        return Judgement(written.outcome, f"{written.reason}, and {times(len(again))} as fixed", arms)
+    return Judgement(written.outcome, f"{written.reason} as written, {times(len(again))} as fixed", arms)
+
+
+def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event]]:
+    """The user's function that was compiled most often under the claim's statements, and its compilations."""
+    groups: dict[str, list[Event]] = defaultdict(list)
+    for event in seen.compiles:
+        if claim.touches(event["stack"]) and _is_users(event):
+            groups[event["name"]].append(event)
+    if not groups:
+        return "", []
+    return max(groups.items(), key=lambda item: len(item[1]))
+
+
+def _is_users(event: Event) -> bool:
+    name = str(event["name"])
+    return name in _NAMELESS or any(name in _defined(str(file)) for file, _, _ in event["stack"])
+
+
+@lru_cache(maxsize=256)
+def _defined(file: str) -> frozenset[str]:
+    """The names of the functions and classes of a file and of those beside it."""
+    found: set[str] = set()
+    directory = os.path.dirname(file)
+    try:
+        names = [name for name in os.listdir(directory) if name.endswith(".py")][:200]
+    except OSError:
+        return frozenset()
+    for name in names:
+        try:
+            with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as stream:
+                found.update(_DEFINED.findall(stream.read()))
+        except OSError:
+            continue
+    return frozenset(found)
+
+
+def _seconds(events: Sequence[Event]) -> float:
+    return round(sum(float(event["seconds"]) for event in events), 3)

@@ -1,0 +1,95 @@
+"""What a line may change in a process: memory, executables, jax's configuration, whether a backend is started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tracemalloc
+from typing import Any
+
+_OURS = ("JAX_", "XLA_", "TF_")
+
+
+def sample() -> dict[str, Any]:
+    """The state now. Bytes of live arrays and of what Python and numpy hold; nothing is started by looking."""
+    started = backend_started()
+    device, arrays = _live_arrays() if started else (0, 0)
+    traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else 0
+    return {
+        "device_bytes": device,
+        "arrays": arrays,
+        "executables": _executables() if started else 0,
+        "host_bytes": traced,
+        "backend": started,
+        "imported": "jax" in sys.modules,
+        "tracing": tracing(),
+    }
+
+
+def backend_started() -> bool:
+    """Whether jax has started a backend. There is no public way to ask (0.4.35 to 0.10)."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bridge is not None and bool(bridge.backends_are_initialized())
+
+
+def tracing() -> bool:
+    """Whether jax is tracing at this moment. Private too, and in all versions since 0.4.36."""
+    core = sys.modules.get("jax._src.core")
+    clean = getattr(core, "trace_state_clean", None)
+    with contextlib.suppress(Exception):
+        return clean is not None and not clean()
+    return False
+
+
+def configuration() -> dict[str, Any]:
+    """jax's options by name."""
+    jax = sys.modules.get("jax")
+    values = getattr(getattr(jax, "config", None), "values", None)
+    return dict(values) if isinstance(values, dict) else {}
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
+    """The options that are not what they were: what they were and what they are, as text."""
+    return {
+        name: [repr(before.get(name)), repr(value)]
+        for name, value in after.items()
+        if before and before.get(name) is not value and before.get(name) != value
+    }
+
+
+def environment() -> dict[str, str]:
+    """The variables that jax and XLA read."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_OURS)}
+
+
+def _live_arrays() -> tuple[int, int]:
+    """Bytes and number of the arrays that are alive on devices; a buffer that several share counts once."""
+    import jax
+
+    seen: set[Any] = set()
+    total = number = 0
+    live_arrays: Any = jax.live_arrays
+    for array in live_arrays():
+        with contextlib.suppress(Exception):
+            key = _buffer(array)
+            if key not in seen:
+                seen.add(key)
+                total += array.nbytes
+                number += 1
+    return total, number
+
+
+def _buffer(array: Any) -> Any:
+    try:
+        return array.unsafe_buffer_pointer()
+    except Exception:
+        return id(array)
+
+
+def _executables() -> int:
+    import jax
+
+    with contextlib.suppress(Exception):
+        return len(jax.devices()[0].client.live_executables())
+    return 0

@@ -1,0 +1,30 @@
+"""What an arm makes of what was observed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jaxlint.confirm.verdict import Arm, Outcome
+
+
+class Judgement(NamedTuple):
+    """An outcome with the figures that decided it. `arms` has what was measured of the code as written."""
+
+    outcome: Outcome
+    reason: str
+    arms: tuple[Arm, ...] = ()
+
+
+def confirmed(reason: str, *arms: Arm) -> Judgement:
+    """It is so."""
+    return Judgement(Outcome.CONFIRMED, reason, arms)
+
+
+def refuted(reason: str, *arms: Arm) -> Judgement:
+    """It is not so."""
+    return Judgement(Outcome.REFUTED, reason, arms)
+
+
+def undecided(reason: str, *arms: Arm) -> Judgement:
+    """It could not be told, and why."""
+    return Judgement(Outcome.UNKNOWN, reason, arms)

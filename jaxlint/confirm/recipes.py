@@ -1,0 +1,64 @@
+"""Which claim is measured how: the one table of rule codes.
+
+A rule that is not here makes no claim that a run could decide, or none that this machine could: `UNMEASURED` says
+which, in the words of the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from jaxlint.confirm.arms import absorbed, configuration, faults, growth, retrace, told
+from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.judgement import Judgement
+from jaxlint.confirm.observed import Observed
+
+Judge = Callable[[Claim, Observed], Judgement]
+
+
+class Recipe(NamedTuple):
+    """How a claim is judged from a run.
+
+    `growth` asks for memory to be counted around each statement; `compare` judges a second run with jit switched
+    off beside the first, `fixed` a run of the fixed program.
+    """
+
+    judge: Judge | None = None
+    growth: bool = False
+    compare: Callable[[Claim, Observed, Observed], Judgement] | None = None
+    fixed: Callable[[Claim, Judgement, Observed, Observed], Judgement] | None = None
+    memory: str = ""
+
+
+_RETRACE = Recipe(retrace.judge, fixed=retrace.with_fix)
+_FAULT = Recipe(faults.judge)
+_GROWTH = Recipe(growth.judge, growth=True)
+_CONFIGURATION = Recipe(configuration.judge)
+_TOLD = Recipe(told.judge)
+
+RECIPES: Mapping[str, Recipe] = {
+    **dict.fromkeys(
+        ("JAX101", "JAX102", "JAX103", "JAX104", "JAX105", "JAX106", "JAX107", "JAX108", "JAX109"), _RETRACE
+    ),
+    **dict.fromkeys(("JAX110", "JAX111", "JAX112", "JAX114"), _RETRACE),
+    **dict.fromkeys(("JAX113", "JAX205", "JAX206", "JAX207", "JAX208", "JAX209"), _FAULT),
+    **dict.fromkeys(("JAX302", "JAX317"), _FAULT),
+    **dict.fromkeys(("JAX201", "JAX202"), Recipe(absorbed.unseen_change)),
+    **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace)),
+    "JAX210": Recipe(compare=absorbed.other_without_jit),
+    "JAX307": Recipe(growth.held_at, growth=True),
+    "JAX314": Recipe(growth.put_at, growth=True),
+    **dict.fromkeys(("JAX308", "JAX401", "JAX402", "JAX403", "JAX404"), _GROWTH),
+    **dict.fromkeys(("JAX501", "JAX502", "JAX505"), _CONFIGURATION),
+    "JAX503": Recipe(configuration.too_late),
+    "JAX504": Recipe(configuration.device_work),
+    **dict.fromkeys(("JAX506", "JAX602"), _TOLD),
+}
+
+UNMEASURED: Mapping[str, str] = {
+    "JAX211": "whether a transfer shares memory differs between runs and devices",
+    "JAX312": "it is advice about an interface",
+    "JAX315": "the CPU keeps no peak counter: it takes a GPU",
+    "JAX601": "whether the precision is enough depends on the problem",
+}

@@ -1,0 +1,45 @@
+"""Figures in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxlint.confirm.verdict import Arm
+
+_KIB, _MIB = 1 << 10, 1 << 20
+
+
+def size(number: int) -> str:
+    """Bytes as a person reads them: "30,578 MiB", "1.50 MiB", "12.3 KiB", "640 bytes"."""
+    if abs(number) >= 100 * _MIB:
+        return f"{number / _MIB:,.0f} MiB"
+    if abs(number) >= _MIB:
+        return f"{number / _MIB:.2f} MiB"
+    return f"{number / _KIB:.1f} KiB" if abs(number) >= _KIB else f"{number} bytes"
+
+
+def times(number: int) -> str:
+    """ "once", "twice", "7 times"."""
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def count(number: int, noun: str) -> str:
+    """ "1 call", "3 calls"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def totals(arms: Sequence[Arm]) -> str:
+    """ "30,578 MiB as written, 61 MiB as fixed", of argument + output - alias + temp."""
+    return ", ".join(f"{size(arm.total_bytes)} {arm.name}" for arm in arms if arm.total_bytes is not None)
+
+
+def compositions(arms: Sequence[Arm]) -> str:
+    """What the totals are sums of, labelled, with temp + output beside it (in 2^20 bytes)."""
+    return "; ".join(_composition(arm) for arm in arms if arm.total_bytes is not None)
+
+
+def _composition(arm: Arm) -> str:
+    names = ("argument", "output", "alias", "temp")
+    parts = (arm.argument_bytes, arm.output_bytes, arm.alias_bytes, arm.temp_bytes)
+    shown = ", ".join(f"{name} {size(part or 0)}" for name, part in zip(names, parts, strict=True))
+    return f"{arm.name}: temp + output {(arm.own_bytes or 0) / _MIB:.2f} MiB ({shown})"
