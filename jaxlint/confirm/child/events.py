@@ -10,6 +10,7 @@ import importlib.abc
 import importlib.util
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from . import lines, stack
@@ -22,22 +23,26 @@ traces: list[dict[str, Any]] = []
 compiles: list[dict[str, Any]] = []
 
 
-def listen_when_imported() -> None:
-    """Begin to listen: now, or as soon as the program imports jax, which is for it to do."""
+def when_imported(then: Callable[[], None]) -> None:
+    """Do something now, or as soon as the program imports jax, which is for it to do."""
     if "jax" in sys.modules:
-        _listen()
+        then()
     else:
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, _Finder(then))
 
 
-def _listen() -> None:
+def listen() -> None:
+    """Listen from now on."""
     import jax
 
     jax.monitoring.register_event_duration_secs_listener(_heard)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds jax once, as the other finders would, and listens when it has been executed."""
+    """Finds jax once, as the other finders would, and does something when it has been executed."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self._then = then
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "jax":
@@ -50,7 +55,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def execute_and_listen(module: Any) -> None:
             execute(module)
-            _listen()
+            self._then()
 
         spec.loader.exec_module = execute_and_listen  # type: ignore[method-assign]
         return spec

@@ -14,7 +14,7 @@ import tempfile
 import warnings
 from typing import Any
 
-from . import events, serve, state
+from . import events, kept, serve, state
 from .lines import Watch, tick
 
 _TEST = re.compile(r"(test_.*|.*_test)\.py")
@@ -30,7 +30,7 @@ def run(
     """Run the program in `file` and watch lines of it: (file, first line, last line) of statements.
 
     `traces` and `compiles` are those of `events`; `lines` the runs of the watched statements
-    (`lines.Watch`); `warnings` are [category, message, file, line]; `printed` is what the program wrote to stdout; `raised` as in
+    (`lines.Watch`); `boundaries` as in `kept.described`; `warnings` are [category, message, file, line]; `printed` is what the program wrote to stdout; `raised` as in
     `serve.raised`, or None; `stopped` whether it was cut short after `seconds`; `config` and `environment` what they were at the end.
     """
     if disable_jit:
@@ -38,10 +38,11 @@ def run(
 
         config: Any = jax.config
         config.update("jax_disable_jit", True)
-    events.listen_when_imported()
+    events.when_imported(_observe)
     signal.signal(signal.SIGALRM, _time_is_up)
     told: list[list[Any]] = []
     watch = Watch([(path, first, last) for path, first, last in watched], growth)
+    watch.entered = kept.tracing
     with tempfile.TemporaryFile() as printed:
         with _Printing(printed), warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -60,11 +61,18 @@ def run(
         "warnings": told,
         "traces": events.traces,
         "compiles": events.compiles,
+        "boundaries": kept.described(),
         "lines": [[path, line, runs] for (path, line), runs in watch.runs.items()],
         "config": {name: repr(value) for name, value in state.configuration().items()},
         "environment": state.environment(),
         "backend": state.backend_started(),
     }
+
+
+def _observe() -> None:
+    """Listen to what jax does, and keep what it traces. jax has been imported."""
+    events.listen()
+    kept.begin()
 
 
 class _TimeIsUp(BaseException):

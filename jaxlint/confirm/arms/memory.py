@@ -1,0 +1,144 @@
+"""JAX3xx: what an executable takes as written, and as fixed or how much of it the claim's own lines make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
+from jaxlint.confirm.observed import Observed
+from jaxlint.confirm.verdict import AS_WRITTEN, Arm
+from jaxlint.confirm.wording import compositions, size, times, totals
+
+_MANY = 16  # passes of a loop's body within one trace, as the rule has it
+_SHOWN = 3  # buffers of the peak in a report
+
+
+class Threshold(NamedTuple):
+    """From when on memory counts: bytes, and the share of what the code takes as written."""
+
+    least: int
+    share: float
+
+    def passed(self, saved: int, of: int) -> bool:
+        """Whether a saving is large enough."""
+        return saved >= self.least and saved >= self.share * of
+
+    def __str__(self) -> str:
+        return f"{size(self.least)} and {self.share:.0%}"
+
+
+def boundary(claim: Claim, seen: Observed) -> int | None:
+    """The boundary whose executable the claim is about: the outermost that traced its statement, else one jitted there.
+
+    None where neither is known.
+    """
+    for site in claim.sites:
+        for run in seen.runs(site):
+            if run.get("within"):
+                return int(run["within"][0])
+    for site in claim.sites:
+        for about in seen.boundaries:
+            places = [about["place"], *about["wrapped"]]
+            if about["traces"] and any(site.holds(str(file), int(line)) for file, line, _ in places):
+                return int(about["id"])
+    return None
+
+
+def arm(name: str, figures: Mapping[str, Any]) -> Arm:
+    """The arm of what `child/memory.py` measured."""
+    return Arm(
+        name,
+        argument_bytes=figures["argument_bytes"],
+        output_bytes=figures["output_bytes"],
+        alias_bytes=figures["alias_bytes"],
+        temp_bytes=figures["temp_bytes"],
+        constant_bytes=figures["constant_bytes"],
+        seconds=figures["seconds"],
+        peak=tuple(_buffer(buffer) for buffer in figures["peak"][:_SHOWN]),
+    )
+
+
+def _buffer(buffer: Mapping[str, Any]) -> str:
+    place = buffer["place"]
+    where = f", made at {place[0].rpartition('/')[2]}:{place[1]}" if place else ""
+    return f"{size(buffer['bytes'])} {buffer['shape']} ({buffer['kind']}){where}"
+
+
+def against_fix(written: Mapping[str, Any], fixed: Mapping[str, Any], threshold: Threshold) -> Judgement:
+    """What the fix saves of argument + output - alias + temp."""
+    from jaxlint.confirm.verdict import AS_FIXED
+
+    arms = (arm(AS_WRITTEN, written), arm(AS_FIXED, fixed))
+    before, after = arms[0].total_bytes or 0, arms[1].total_bytes or 0
+    figures = f"{totals(arms)} ({compositions(arms)})"
+    if threshold.passed(before - after, before):
+        return confirmed(figures, *arms)
+    if after >= before:
+        return refuted(f"the fix saves nothing: {figures}", *arms)
+    return refuted(f"the fix saves {size(before - after)}, what counts is {threshold}: {figures}", *arms)
+
+
+def by_itself(
+    claim: Claim, seen: Observed, written: Mapping[str, Any], threshold: Threshold
+) -> Judgement:
+    """Without a fix to compare with: what of the executable is due to the claim."""
+    code = claim.finding.code
+    one = arm(AS_WRITTEN, written)
+    if code == "JAX311":
+        return _share("captured by the trace as constants", written["constant_bytes"], one, threshold)
+    if code == "JAX309":
+        return _unrolled(claim, seen, one)
+    if code == "JAX316":
+        return _useless(written, one)
+    if code == "JAX301":
+        return _share("of outputs could take the place of arguments", written["donatable_bytes"], one, threshold)
+    made = [buffer for buffer in written["peak"] if _is_made_by(buffer, claim)]
+    if made:
+        total = sum(int(buffer["bytes"]) for buffer in made)
+        return _share(f"live at the peak are made here ({made[0]['shape']})", total, one, threshold)
+    if not written["peak"]:
+        return undecided(
+            f"the buffers of this executable are too small to be told apart ({totals([one])})", one
+        )
+    return refuted(f"what is live at the peak is made elsewhere: {_buffer(written['peak'][0])}", one)
+
+
+def _share(what: str, number: int | None, one: Arm, threshold: Threshold) -> Judgement:
+    if number is None:
+        return undecided("this version of jax does not tell", one)
+    total = (one.total_bytes or 0) + (one.constant_bytes or 0)
+    figures = f"{size(number)} {what}, of {size(total)}"
+    if threshold.passed(number, total):
+        return confirmed(figures, one)
+    return refuted(f"{figures}: what counts is {threshold}", one)
+
+
+def _unrolled(claim: Claim, seen: Observed, one: Arm) -> Judgement:
+    """JAX309: how often the loop's header or body went into one executable."""
+    passes = max((_traced_runs(claim, seen)), default=0)
+    if passes >= _MANY:
+        return confirmed(
+            f"the loop was traced {times(passes)} into one executable, which took {one.seconds:.2f} s to compile",
+            one,
+        )
+    return undecided(f"the loop was traced {times(passes)} in this run", one)
+
+
+def _traced_runs(claim: Claim, seen: Observed) -> Sequence[int]:
+    return [sum(bool(run["tracing"]) for run in seen.runs(site)) for site in claim.sites]
+
+
+def _useless(written: Mapping[str, Any], one: Arm) -> Judgement:
+    """JAX316: a donation that the executable makes nothing of."""
+    if not written["donated"]:
+        return undecided("no argument of the traced boundary is donated", one)
+    if written["alias_bytes"] == 0:
+        return confirmed("the executable puts none of its outputs into the donated arguments", one)
+    return undecided(f"{size(written['alias_bytes'])} of outputs lie in donated arguments, others may not", one)
+
+
+def _is_made_by(buffer: Mapping[str, Any], claim: Claim) -> bool:
+    places = [place for place in (buffer["place"], buffer["stacks"]) if place]
+    return any(site.holds(str(file), int(line)) for file, line, _ in places for site in claim.sites)

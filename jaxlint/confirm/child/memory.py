@@ -1,0 +1,79 @@
+"""What the executable of a boundary takes on a target, and the buffers that are live at its peak."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from . import deviceless, kept, peak
+
+
+def run(boundary: int, target: dict[str, Any], root: str) -> dict[str, Any]:
+    """Lower and compile the kept trace of a boundary for a target; nothing is run and nothing large allocated.
+
+    Bytes by name as XLA counts them, `constant_bytes` of the arrays captured by the trace, `donated` whether any
+    argument is, `peak` as in `peak.compile_explained` (lines of files below `root`), `seconds` to compile.
+    """
+    trace = kept.trace(boundary)
+    device = deviceless.device(target)
+    jitted, args, kwargs = lowerable(trace)
+    lowered = deviceless.lower(jitted, args, kwargs, device)
+    begun = time.perf_counter()
+    compiled, buffers = peak.compile_explained(getattr(lowered, "lowered", lowered), device, root)
+    seconds = time.perf_counter() - begun
+    stats = compiled.memory_analysis()
+    return {
+        "argument_bytes": int(stats.argument_size_in_bytes),
+        "output_bytes": int(stats.output_size_in_bytes),
+        "alias_bytes": int(stats.alias_size_in_bytes),
+        "temp_bytes": int(stats.temp_size_in_bytes),
+        "constant_bytes": _constants(jitted, args, kwargs),
+        "donated": _donated(lowered),
+        "seconds": round(seconds, 3),
+        "peak": buffers,
+    }
+
+
+def lowerable(trace: kept.Trace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """A function with `lower`, and the arguments for it.
+
+    `eqx.filter_jit` takes shapes for static values: its function is jitted here, over the leaves that are shapes.
+    """
+    if not trace.api.startswith("eqx"):
+        return trace.jitted, trace.args, trace.kwargs
+    import equinox
+    import jax
+
+    shapes, rest = equinox.partition((trace.args, trace.kwargs), _is_shape)
+    donated = str(getattr(trace.jitted, "_donate", getattr(trace.jitted, "donate", "none")))
+
+    def call(arrays: Any) -> Any:
+        args, kwargs = equinox.combine(arrays, rest)
+        return equinox.filter(trace.function(*args, **kwargs), equinox.is_array)
+
+    return jax.jit(call, donate_argnums=(0,) if donated.startswith(("all", "warn")) else ()), (shapes,), {}
+
+
+def _is_shape(leaf: Any) -> bool:
+    import jax
+
+    return isinstance(leaf, jax.ShapeDtypeStruct)
+
+
+def _constants(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
+    """Bytes of the arrays that a trace captures, None where this jax or this boundary does not tell."""
+    if not hasattr(jitted, "trace"):
+        return None
+    try:
+        closed = jitted.trace(*args, **kwargs).jaxpr
+    except Exception:
+        return None
+    return sum(int(getattr(constant, "nbytes", 0)) for constant in closed.consts)
+
+
+def _donated(lowered: Any) -> bool:
+    import jax
+
+    info = getattr(lowered, "args_info", ())
+    leaves = jax.tree_util.tree_leaves(info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
+    return any(getattr(leaf, "donated", False) for leaf in leaves)
