@@ -3,7 +3,7 @@
 
     python benchmarks/confirm.py [--only TEXT] [--codes JAX3,JAX103] [--good] [--jobs 2] [--verbose]
 
-Each program is checked alone, in a directory of its own, as `fixtures/casebook/score.py` does. The casebook's programs
+Each program is checked alone, in a directory of its own, as `fixtures/casebook/score.py` does. The programs
 are small on purpose, so the thresholds for memory are lowered to 64 bytes; the share of 5 % stays.
 Counted are the findings of the bad programs; with `--good` the good ones and the traps instead, where nothing
 that was not claimed by a finding of the bad program may be confirmed.

@@ -24,6 +24,7 @@ class Observed:
         self.raised: Mapping[str, Any] | None = data["raised"]
         self.warnings: Sequence[Sequence[Any]] = data["warnings"]
         self.boundaries: Sequence[Mapping[str, Any]] = data.get("boundaries", ())
+        self.exercised: Sequence[Mapping[str, Any]] = data.get("exercised", ())
         self.stopped: bool = bool(data.get("stopped"))
         self._runs = {(str(file), int(line)): runs for file, line, runs in data["lines"]}
 

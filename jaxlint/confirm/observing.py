@@ -1,4 +1,4 @@
-"""Runs programs in the worker and hands out what was observed."""
+"""Runs programs in the worker: what was observed, and what their boundaries take, while the room is open."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from jaxlint.confirm.claim import Site
 from jaxlint.confirm.observed import Observed
 from jaxlint.confirm.options import Options
-from jaxlint.confirm.process import Worker
+from jaxlint.confirm.process import Raised, Unanswered, Worker
+from jaxlint.confirm.targets import Target
 
 # Programs that speak of the environment may set what jax reads when it is imported: they import it themselves.
 _ENVIRONMENT = (b"environ", b"putenv", b"XLA_FLAGS")
@@ -19,12 +20,18 @@ _PARTIAL = 0.8  # of the time limit: then a program is stopped, and what it did 
 class Observer:
     """The worker of a run: one with jax imported, and one without for programs that have to do that themselves."""
 
-    def __init__(self, python: str, directory: str, options: Options) -> None:
-        """`directory` is where programs run."""
-        self._timeout = options.timeout
+    def __init__(self, python: str, directory: str, environment: Mapping[str, str], options: Options) -> None:
+        """`directory` is where programs run, `environment` what they find there besides the user's own."""
+        self.timeout = options.timeout
 
         def worker(preload: bool) -> Worker:
-            return Worker(python, directory=directory, memory=options.memory_limit, preload=preload)
+            return Worker(
+                python,
+                directory=directory,
+                environment=environment,
+                memory=options.memory_limit,
+                preload=preload,
+            )
 
         self._warm, self._bare = worker(True), worker(False)
 
@@ -39,29 +46,57 @@ class Observer:
         """What the interpreter has. Raises Unanswered."""
         return self._warm.start()
 
-    def program(
-        self,
-        file: str,
-        source: bytes,
-        sites: Iterable[Site],
-        *,
-        growth: bool = False,
-        disable_jit: bool = False,
-    ) -> Observed:
-        """Run a program whole. Raises Unanswered and Raised."""
+    def installed(self) -> Mapping[str, Any]:
+        """What it has of what targets need (`child/installed.py`). Raises Unanswered."""
+        found: Mapping[str, Any] = self._warm.ask("installed", timeout=self.timeout)
+        self._warm.leave()
+        return found
+
+    def program(self, file: str, source: bytes, sites: Iterable[Site], **how: Any) -> Program:
+        """Run a program whole, or import a module and use its functions; `how` as `child/program.py` has it.
+
+        Raises Unanswered and Raised.
+        """
         worker = self._bare if any(word in source for word in _ENVIRONMENT) else self._warm
         watched = sorted({(os.path.realpath(site.file), site.first, site.last) for site in sites})
-        try:
-            return Observed(
-                worker.ask(
-                    "program",
-                    timeout=self._timeout,
-                    file=file,
-                    watched=watched,
-                    growth=growth,
-                    disable_jit=disable_jit,
-                    seconds=self._timeout * _PARTIAL,
-                )
+        worker.leave()
+        seconds = self.timeout * _PARTIAL
+        data = worker.ask("program", timeout=self.timeout, file=file, watched=watched, seconds=seconds, **how)
+        return Program(worker, self.timeout, file, Observed(data))
+
+
+class Program:
+    """A program that has run, and whose boundaries can be compiled until the next one runs."""
+
+    def __init__(self, worker: Worker, timeout: float, file: str, seen: Observed) -> None:
+        self.seen = seen
+        self._worker = worker
+        self._timeout = timeout
+        self._root = os.path.dirname(file)
+        self._memory: dict[tuple[int, str], Mapping[str, Any] | str] = {}
+        self._gone = ""
+
+    def memory(self, boundary: int, target: Target) -> Mapping[str, Any] | str:
+        """What a boundary takes on a target (`child/memory.py`), or why that cannot be told."""
+        key = boundary, target.name
+        if key not in self._memory:
+            self._memory[key] = self._ask(
+                "memory", boundary=boundary, target=target.description, root=self._root
             )
-        finally:
-            worker.leave()
+        return self._memory[key]
+
+    def outputs(self, boundary: int, directory: str, *, compare: bool) -> Mapping[str, Any] | str:
+        """What it computes from random inputs (`child/outputs.py`), or why that cannot be told."""
+        return self._ask("outputs", boundary=boundary, directory=directory, compare=compare)
+
+    def _ask(self, do: str, **fields: Any) -> Mapping[str, Any] | str:
+        if self._gone:
+            return self._gone
+        try:
+            found: Mapping[str, Any] = self._worker.ask(do, timeout=self._timeout, **fields)
+            return found
+        except Unanswered as error:
+            self._gone = str(error)
+            return self._gone
+        except Raised as error:
+            return error.message if error.kind in ("Unavailable", "LookupError") else str(error)

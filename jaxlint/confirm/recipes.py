@@ -21,21 +21,26 @@ class Recipe(NamedTuple):
     """How a claim is judged from a run.
 
     `growth` asks for memory to be counted around each statement; `compare` judges a second run with jit switched
-    off beside the first, `fixed` a run of the fixed program.
+    off beside the first, `fixed` a run of the fixed program. With `memory` the boundary around the claim is
+    compiled for each target, and `judge` is asked only where that decides nothing. `traced` says that in a
+    module, which is no program, tracing a function shows it; else the function is called.
     """
 
     judge: Judge | None = None
     growth: bool = False
     compare: Callable[[Claim, Observed, Observed], Judgement] | None = None
     fixed: Callable[[Claim, Judgement, Observed, Observed], Judgement] | None = None
-    memory: str = ""
+    memory: bool = False
+    traced: bool = False
 
 
 _RETRACE = Recipe(retrace.judge, fixed=retrace.with_fix)
-_FAULT = Recipe(faults.judge)
+_FAULT = Recipe(faults.judge, traced=True)
+_CALLED_FAULT = Recipe(faults.judge)
 _GROWTH = Recipe(growth.judge, growth=True)
 _CONFIGURATION = Recipe(configuration.judge)
 _TOLD = Recipe(told.judge)
+_MEMORY = Recipe(memory=True, traced=True)
 
 RECIPES: Mapping[str, Recipe] = {
     **dict.fromkeys(
@@ -43,10 +48,16 @@ RECIPES: Mapping[str, Recipe] = {
     ),
     **dict.fromkeys(("JAX110", "JAX111", "JAX112", "JAX114"), _RETRACE),
     **dict.fromkeys(("JAX113", "JAX205", "JAX206", "JAX207", "JAX208", "JAX209"), _FAULT),
-    **dict.fromkeys(("JAX302", "JAX317"), _FAULT),
+    **dict.fromkeys(("JAX302", "JAX317"), _CALLED_FAULT),
     **dict.fromkeys(("JAX201", "JAX202"), Recipe(absorbed.unseen_change)),
     **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace)),
     "JAX210": Recipe(compare=absorbed.other_without_jit),
+    **dict.fromkeys(
+        ("JAX301", "JAX304", "JAX305", "JAX306", "JAX309", "JAX310", "JAX311", "JAX313"), _MEMORY
+    ),
+    "JAX303": Recipe(growth.put_at, memory=True, growth=True, traced=True),
+    "JAX316": Recipe(told.judge, memory=True, traced=True),
+    "JAX603": Recipe(growth.put_at, memory=True, growth=True, traced=True),
     "JAX307": Recipe(growth.held_at, growth=True),
     "JAX314": Recipe(growth.put_at, growth=True),
     **dict.fromkeys(("JAX308", "JAX401", "JAX402", "JAX403", "JAX404"), _GROWTH),
@@ -55,6 +66,8 @@ RECIPES: Mapping[str, Recipe] = {
     "JAX504": Recipe(configuration.device_work),
     **dict.fromkeys(("JAX506", "JAX602"), _TOLD),
 }
+
+NO_RUN = "it is a claim about what can be installed, not about a run"
 
 UNMEASURED: Mapping[str, str] = {
     "JAX211": "whether a transfer shares memory differs between runs and devices",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxlint.confirm.verdict import Arm
+from jaxlint.confirm.verdict import Arm, Verdict
 
 _KIB, _MIB = 1 << 10, 1 << 20
 
@@ -33,13 +33,21 @@ def totals(arms: Sequence[Arm]) -> str:
     return ", ".join(f"{size(arm.total_bytes)} {arm.name}" for arm in arms if arm.total_bytes is not None)
 
 
-def compositions(arms: Sequence[Arm]) -> str:
-    """What the totals are sums of, labelled, with temp + output beside it (in 2^20 bytes)."""
-    return "; ".join(_composition(arm) for arm in arms if arm.total_bytes is not None)
+def composition(arm: Arm) -> str:
+    """What an arm's total is the sum of, each labelled, and temp + output beside it; "" without figures."""
+    if arm.total_bytes is None:
+        return ""
+    parts = (("argument", arm.argument_bytes), ("output", arm.output_bytes), ("temp", arm.temp_bytes))
+    added = " + ".join(f"{name} {size(part or 0)}" for name, part in parts)
+    total = f"{added} - alias {size(arm.alias_bytes or 0)} = {size(arm.total_bytes)}"
+    return f"{total}; temp + output {(arm.own_bytes or 0) / _MIB:.2f} MiB"
 
 
-def _composition(arm: Arm) -> str:
-    names = ("argument", "output", "alias", "temp")
-    parts = (arm.argument_bytes, arm.output_bytes, arm.alias_bytes, arm.temp_bytes)
-    shown = ", ".join(f"{name} {size(part or 0)}" for name, part in zip(names, parts, strict=True))
-    return f"{arm.name}: temp + output {(arm.own_bytes or 0) / _MIB:.2f} MiB ({shown})"
+def lines(verdict: Verdict) -> list[str]:
+    """A verdict for people: the outcome and its reason, then what was measured."""
+    found = [f"{verdict.outcome.value} on {verdict.target}: {verdict.reason}"]
+    for arm in verdict.arms:
+        if text := composition(arm):
+            found.append(f"  {arm.name}: {text}")
+        found += [f"    live at the peak: {buffer}" for buffer in arm.peak]
+    return found

@@ -84,18 +84,14 @@ def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
     if finding.fix is not None and finding.fix.applicability is Applicability.DISPLAY:
         yield from _suggestion(finding.fix, run.lines(finding.path))
     for verdict in finding.confirm:
-        outcome = verdict.outcome.value
-        yield [
-            _Piece(" " * margin + " = ", _MARGIN),
-            _Piece(outcome, _OUTCOMES[outcome]),
-            _Piece(f" on {verdict.target}: {verdict.reason}"),
-        ]
-        for arm in verdict.arms:
-            for buffer in arm.peak:
-                yield [
-                    _Piece(" " * margin + " = ", _MARGIN),
-                    _Piece(f"  live at the peak {arm.name}: {buffer}"),
-                ]
+        from jaxlint.confirm.wording import lines
+
+        first, *rest = lines(verdict)
+        outcome, _, reason = first.partition(" ")
+        margin_mark = _Piece(" " * margin + " = ", _MARGIN)
+        yield [margin_mark, _Piece(outcome, _OUTCOMES[outcome]), _Piece(f" {reason}")]
+        for line in rest:
+            yield [margin_mark, _Piece(line)]
 
 
 def _suggestion(fix: Fix, source: Sequence[str]) -> Iterator[_Line]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Observed
-from jaxlint.confirm.verdict import AS_WRITTEN, Arm
-from jaxlint.confirm.wording import compositions, size, times, totals
+from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm
+from jaxlint.confirm.wording import size, times, totals
 
 _MANY = 16  # passes of a loop's body within one trace, as the rule has it
 _SHOWN = 3  # buffers of the peak in a report
@@ -30,7 +30,7 @@ class Threshold(NamedTuple):
 
 
 def boundary(claim: Claim, seen: Observed) -> int | None:
-    """The boundary whose executable the claim is about: the outermost that traced its statement, else one jitted there.
+    """The boundary that the claim is about: the outermost that traced its statement, else one made there.
 
     None where neither is known.
     """
@@ -56,7 +56,7 @@ def arm(name: str, figures: Mapping[str, Any]) -> Arm:
         temp_bytes=figures["temp_bytes"],
         constant_bytes=figures["constant_bytes"],
         seconds=figures["seconds"],
-        peak=tuple(_buffer(buffer) for buffer in figures["peak"][:_SHOWN]),
+        peak=tuple(_buffer(buffer) for buffer in figures["peak"][:_SHOWN]) if name == AS_WRITTEN else (),
     )
 
 
@@ -68,11 +68,9 @@ def _buffer(buffer: Mapping[str, Any]) -> str:
 
 def against_fix(written: Mapping[str, Any], fixed: Mapping[str, Any], threshold: Threshold) -> Judgement:
     """What the fix saves of argument + output - alias + temp."""
-    from jaxlint.confirm.verdict import AS_FIXED
-
     arms = (arm(AS_WRITTEN, written), arm(AS_FIXED, fixed))
     before, after = arms[0].total_bytes or 0, arms[1].total_bytes or 0
-    figures = f"{totals(arms)} ({compositions(arms)})"
+    figures = totals(arms)
     if threshold.passed(before - after, before):
         return confirmed(figures, *arms)
     if after >= before:
@@ -80,9 +78,7 @@ def against_fix(written: Mapping[str, Any], fixed: Mapping[str, Any], threshold:
     return refuted(f"the fix saves {size(before - after)}, what counts is {threshold}: {figures}", *arms)
 
 
-def by_itself(
-    claim: Claim, seen: Observed, written: Mapping[str, Any], threshold: Threshold
-) -> Judgement:
+def by_itself(claim: Claim, seen: Observed, written: Mapping[str, Any], threshold: Threshold) -> Judgement:
     """Without a fix to compare with: what of the executable is due to the claim."""
     code = claim.finding.code
     one = arm(AS_WRITTEN, written)
@@ -93,7 +89,9 @@ def by_itself(
     if code == "JAX316":
         return _useless(written, one)
     if code == "JAX301":
-        return _share("of outputs could take the place of arguments", written["donatable_bytes"], one, threshold)
+        return _share(
+            "of outputs could take the place of arguments", written["donatable_bytes"], one, threshold
+        )
     made = [buffer for buffer in written["peak"] if _is_made_by(buffer, claim)]
     if made:
         total = sum(int(buffer["bytes"]) for buffer in made)
@@ -136,9 +134,11 @@ def _useless(written: Mapping[str, Any], one: Arm) -> Judgement:
         return undecided("no argument of the traced boundary is donated", one)
     if written["alias_bytes"] == 0:
         return confirmed("the executable puts none of its outputs into the donated arguments", one)
-    return undecided(f"{size(written['alias_bytes'])} of outputs lie in donated arguments, others may not", one)
+    return undecided(
+        f"{size(written['alias_bytes'])} of outputs lie in donated arguments, others may not", one
+    )
 
 
 def _is_made_by(buffer: Mapping[str, Any], claim: Claim) -> bool:
-    places = [place for place in (buffer["place"], buffer["stacks"]) if place]
+    places = [place for place in (buffer["place"], buffer["stacks"], *buffer.get("calls", ())) if place]
     return any(site.holds(str(file), int(line)) for file, line, _ in places for site in claim.sites)

@@ -1,7 +1,7 @@
 """The jit boundaries that a program made and traced, kept so that they can be lowered again afterwards.
 
-Built on the recorder (`recording`), which hands out what it sees of each trace. Of every boundary one trace is kept,
-that with the largest arguments: arrays as shapes, static values as they are, so that little is pinned.
+Built on the recorder (`recording`), which hands out what it sees of each trace. Of every boundary one trace is
+kept, that with the largest arguments: arrays as shapes, static values as they are, so that little is pinned.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ class Kept(Boundaries):
         self.by_number: dict[int, Trace] = {}
         self.about: dict[int, dict[str, Any]] = {}
         self.made: dict[int, tuple[Any, Any]] = {}
+        self.numbered: dict[int, Boundary] = {}
         self.closed = False
 
     def of(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
         """As the recorder's; what it is and where is noted."""
         boundary = super().of(api, function, wrapped)
+        self.numbered[boundary.number] = boundary
         about = self.about.setdefault(
             boundary.number,
             {"id": boundary.number, "api": api, "name": boundary.name, "place": definition(function)},
@@ -94,7 +96,8 @@ class Kept(Boundaries):
         known = self.by_number.get(boundary.number)
         if known is None or size >= known.argument_bytes:
             abstract = _abstract_nnx if api.startswith("nnx") else _abstract
-            self.by_number[boundary.number] = Trace(api, *made, *abstract((args, kwargs)), size)
+            shapes, named = abstract((args, kwargs))
+            self.by_number[boundary.number] = Trace(api, *made, shapes, named, size)
 
 
 _kept: list[Kept] = []
@@ -115,13 +118,43 @@ def tracing() -> list[int]:
     return [boundary.number for boundary in _kept[-1].work.tracing] if _kept else []
 
 
+def made_as(function: Any) -> tuple[str, Any] | None:
+    """The api that made a boundary and the function it traces; None for what is no boundary that is known."""
+    kept = _kept[-1]
+    for number, (result, shim) in kept.made.items():
+        if result is function:
+            return str(kept.about[number]["api"]), shim
+    return ("jax.jit", function) if hasattr(function, "lower") else None
+
+
+def register(trace: Trace, place: list[Any]) -> int:
+    """Keep a trace that nobody made yet, as one of a boundary of its own."""
+    kept = _kept[-1]
+    boundary = kept.of("jaxlint", trace.function, place)
+    boundary.name = str(place[2])
+    boundary.traces += 1
+    kept.about[boundary.number].update(name=boundary.name, place=place)
+    kept.by_number[boundary.number] = trace
+    return boundary.number
+
+
+@contextlib.contextmanager
+def at(number: int) -> Iterator[None]:
+    """Be tracing a registered boundary while the block runs."""
+    kept = _kept[-1]
+    kept.work.tracing.append(kept.numbered[number])
+    try:
+        yield
+    finally:
+        kept.work.tracing.pop()
+
+
 def described() -> list[dict[str, Any]]:
     """The boundaries: id, api, name, place (of the function), wrapped (places of jit calls), traces."""
     if not _kept:
         return []
     kept = _kept[-1]
-    counts = {boundary.number: boundary.traces for boundary in kept._known.values()}
-    return [{**about, "traces": counts[number]} for number, about in kept.about.items()]
+    return [{**about, "traces": kept.numbered[number].traces} for number, about in kept.about.items()]
 
 
 def trace(number: int) -> Trace:
@@ -150,7 +183,8 @@ def _abstract(tree: Any) -> Any:
         if not isinstance(leaf, jax.core.Tracer):
             return leaf
         weak = {"weak_type": True} if getattr(leaf, "weak_type", False) else {}
-        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, **weak)
+        struct: Any = jax.ShapeDtypeStruct
+        return struct(leaf.shape, leaf.dtype, **weak)
 
     return jax.tree_util.tree_map(shape, tree)
 

@@ -12,7 +12,8 @@ def run(boundary: int, target: dict[str, Any], root: str) -> dict[str, Any]:
     """Lower and compile the kept trace of a boundary for a target; nothing is run and nothing large allocated.
 
     Bytes by name as XLA counts them, `constant_bytes` of the arrays captured by the trace, `donated` whether any
-    argument is, `peak` as in `peak.compile_explained` (lines of files below `root`), `seconds` to compile.
+    argument is, `donatable_bytes` of the arguments that are not and that an output could take the place of, `peak`
+    as in `peak.compile_explained` (lines of files below `root`), `seconds` to compile.
     """
     trace = kept.trace(boundary)
     device = deviceless.device(target)
@@ -29,6 +30,7 @@ def run(boundary: int, target: dict[str, Any], root: str) -> dict[str, Any]:
         "temp_bytes": int(stats.temp_size_in_bytes),
         "constant_bytes": _constants(jitted, args, kwargs),
         "donated": _donated(lowered),
+        "donatable_bytes": _donatable(lowered),
         "seconds": round(seconds, 3),
         "peak": buffers,
     }
@@ -77,3 +79,36 @@ def _donated(lowered: Any) -> bool:
     info = getattr(lowered, "args_info", ())
     leaves = jax.tree_util.tree_leaves(info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     return any(getattr(leaf, "donated", False) for leaf in leaves)
+
+
+def _donatable(lowered: Any) -> int | None:
+    """Bytes of outputs for which there is an argument of the same shape and dtype that is not donated."""
+    import jax
+
+    info, results = getattr(lowered, "args_info", None), getattr(lowered, "out_info", None)
+    if info is None or results is None:
+        return None
+    leaves = jax.tree_util.tree_leaves(info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
+    free: dict[tuple[Any, ...], int] = {}
+    for leaf in leaves:
+        if not getattr(leaf, "donated", True):
+            key = tuple(leaf.shape), str(leaf.dtype)
+            free[key] = free.get(key, 0) + 1
+    total = 0
+    for leaf in jax.tree_util.tree_leaves(results):
+        key = tuple(getattr(leaf, "shape", ())), str(getattr(leaf, "dtype", ""))
+        if free.get(key, 0):
+            free[key] -= 1
+            total += _size(leaf.shape) * _itemsize(leaf.dtype)
+    return total
+
+
+def _size(shape: Any) -> int:
+    found = 1
+    for length in shape:
+        found *= int(length)
+    return found
+
+
+def _itemsize(dtype: Any) -> int:
+    return int(getattr(dtype, "itemsize", 4))

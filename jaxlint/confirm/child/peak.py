@@ -37,7 +37,8 @@ class _Slot(NamedTuple):
 def compile_explained(lowered: Any, device: Any, root: str, top: int = 5) -> tuple[Any, list[dict[str, Any]]]:
     """Compile, and the largest buffers that are live at the peak, largest first.
 
-    Each is {"bytes", "shape", "kind": "argument" | "output" | "temp", "name", "place", "op", "stacks"}: `place` is
+    Each is {"bytes", "shape", "kind": "argument" | "output" | "temp", "name", "place", "op", "stacks", "calls"}:
+    `calls` are the places of the calls below `root` that lead to it, outermost first, and `place` is
     the innermost [file, line, function] below the directory `root` that makes it, None where XLA does not say;
     `stacks` the place of the values that a scan stacks there; `name` that of an argument. A list that is empty says
     only that this XLA could not be read.
@@ -141,7 +142,7 @@ def _origin(names: list[str], kind: str, module: Module, root: str) -> dict[str,
     made = [one for name in names if (one := _made(name, module)) is not None]
     if kind == "argument":
         argument = next((one.op for one in made if one.opcode == "parameter"), "")
-        return {"name": argument, "place": None, "op": "", "stacks": None}
+        return {"name": argument, "place": None, "op": "", "stacks": None, "calls": []}
     for instruction in made:
         update = _update(instruction, module)
         if update is not None:
@@ -149,13 +150,15 @@ def _origin(names: list[str], kind: str, module: Module, root: str) -> dict[str,
                 _source(module.instructions.get(update.operands[1]), module) if update.operands[1:] else ()
             )
             place = _place(update.frames or instruction.frames, root)
-            return {"name": "", "place": place, "op": "scan", "stacks": _place(stored, root)}
+            calls = _calls(update.frames or instruction.frames, root)
+            return {"name": "", "place": place, "op": "scan", "stacks": _place(stored, root), "calls": calls}
     for instruction in made:
         frames = _source(instruction, module)
         if frames:
             op = instruction.op.rpartition("/")[2]
-            return {"name": "", "place": _place(frames, root), "op": op, "stacks": None}
-    return {"name": "", "place": None, "op": "", "stacks": None}
+            place, calls = _place(frames, root), _calls(frames, root)
+            return {"name": "", "place": place, "op": op, "stacks": None, "calls": calls}
+    return {"name": "", "place": None, "op": "", "stacks": None, "calls": []}
 
 
 def _made(value: str, module: Module) -> Instruction | None:
@@ -228,6 +231,12 @@ def _place(frames: tuple[Frame, ...], root: str) -> list[Any] | None:
     own = [frame for frame in frames if frame.file.startswith(os.path.join(root, "")) and not _foreign(frame)]
     chosen = (own or list(frames))[-1:]
     return list(chosen[0]) if chosen else None
+
+
+def _calls(frames: tuple[Frame, ...], root: str) -> list[list[Any]]:
+    """All frames of the user's own code, outermost first."""
+    begin = os.path.join(root, "")
+    return [list(frame) for frame in frames if frame.file.startswith(begin) and not _foreign(frame)]
 
 
 def _foreign(frame: Frame) -> bool:

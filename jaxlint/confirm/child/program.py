@@ -14,7 +14,7 @@ import tempfile
 import warnings
 from typing import Any
 
-from . import events, kept, serve, state
+from . import events, functions, kept, load, serve, state
 from .lines import Watch, tick
 
 _TEST = re.compile(r"(test_.*|.*_test)\.py")
@@ -26,12 +26,20 @@ def run(
     growth: bool = False,
     disable_jit: bool = False,
     seconds: float = 0.0,
+    module: str = "",
+    root: str = "",
+    wanted: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Run the program in `file` and watch lines of it: (file, first line, last line) of statements.
 
-    `traces` and `compiles` are those of `events`; `lines` the runs of the watched statements
-    (`lines.Watch`); `boundaries` as in `kept.described`; `warnings` are [category, message, file, line]; `printed` is what the program wrote to stdout; `raised` as in
-    `serve.raised`, or None; `stopped` whether it was cut short after `seconds`; `config` and `environment` what they were at the end.
+    With `module`, a dotted name below the directory `root`, the file is imported instead, and the functions
+    `wanted` ({"name", "given", "how"}) are traced or called: `exercised` is what came of each
+    (`functions.exercise`).
+
+    `traces` and `compiles` are those of `events`; `lines` the runs of the watched statements (`lines.Watch`);
+    `boundaries` as in `kept.described`; `warnings` are [category, message, file, line, moment]; `printed` is what
+    the program wrote to stdout; `raised` as in `serve.raised`, or None; `stopped` whether it was cut short after
+    `seconds`; `config` and `environment` what they were at the end.
     """
     if disable_jit:
         import jax
@@ -50,13 +58,18 @@ def run(
                 [category.__name__, str(message)[:500], filename, lineno, tick()]
             )
             signal.setitimer(signal.ITIMER_REAL, seconds)
-            raised = _run(file, watch)
+            exercised: list[dict[str, Any]] = []
+            if module:
+                raised = _run_module(file, module, root, watch, wanted or [], exercised)
+            else:
+                raised = _run(file, watch)
             signal.setitimer(signal.ITIMER_REAL, 0)
         printed.seek(0)
         text = printed.read(1 << 16).decode(errors="replace")
     return {
         "raised": None if _stopped else raised,
         "stopped": bool(_stopped),
+        "exercised": exercised,
         "printed": text,
         "warnings": told,
         "traces": events.traces,
@@ -100,6 +113,25 @@ def _run(file: str, watch: Watch) -> dict[str, Any] | None:
         return None if stop.code in (None, 0) else serve.raised(stop)
     except BaseException as error:
         return serve.raised(error)
+    return None
+
+
+def _run_module(
+    file: str,
+    name: str,
+    root: str,
+    watch: Watch,
+    wanted: list[dict[str, Any]],
+    exercised: list[dict[str, Any]],
+) -> dict[str, Any] | None:
+    """Import a module and use its functions. What the import raised."""
+    sys.path.insert(0, root)
+    with watch:
+        try:
+            module = load.user_module(name, file)
+        except BaseException as error:
+            return serve.raised(error)
+        exercised += [functions.exercise(module, **one) for one in wanted]
     return None
 
 

@@ -27,14 +27,7 @@ _INSIDE = ("jax", "jaxlib", "equinox", "flax")
 class Patches:
     """Replaces the makers of modules that have been imported."""
 
-    def __init__(
-        self,
-        shims: Shims,
-        cleared: Callable[[], None],
-        made: Callable[[Any, Any], None] = lambda shim, result: None,
-    ) -> None:
-        """`made` is told of every boundary: the shim, and what was made of it."""
-        self._made = made
+    def __init__(self, shims: Shims, cleared: Callable[[], None]) -> None:
         self._shims = shims
         self._cleared = cleared
 
@@ -63,9 +56,7 @@ class Patches:
                 shim = self._shims.of(api, function, stack[0] if stack else ["?", 0, "?"])
             if shim is None:
                 return maker(function, *args, **kwargs)
-            result = maker(shim, *args, **kwargs)
-            self._made(shim, result)
-            return _unwrapped(result, shim)
+            return _unwrapped(maker(shim, *args, **kwargs), shim)
 
         @_without_our_frames
         @functools.wraps(real)

@@ -1,0 +1,272 @@
+"""Judges the claims about one file: one run of its program, and one for each fix that is worth a proof."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jaxlint.confirm.arms import memory
+from jaxlint.confirm.arms.memory import Threshold
+from jaxlint.confirm.chips import CUDA
+from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.functions import Module, Wanted
+from jaxlint.confirm.judgement import Judgement, refuted, undecided
+from jaxlint.confirm.observing import Observer, Program
+from jaxlint.confirm.options import Options
+from jaxlint.confirm.process import Raised, Unanswered
+from jaxlint.confirm.proof import can_be_made, counterpart, fixed_program, prints_the_same
+from jaxlint.confirm.recipes import NO_RUN, RECIPES, UNMEASURED, Recipe
+from jaxlint.confirm.targets import Target
+from jaxlint.confirm.verdict import Outcome, Verdict
+from jaxlint.confirm.wording import count
+from jaxlint.project.source import Source
+
+# Bytes of arguments, outputs and scratch up to which a boundary is run to compare results.
+_RUNNABLE = 1 << 30
+
+Figures = Mapping[str, Any]
+
+
+class Judged(NamedTuple):
+    """What became of a claim. A fix that does not hold what it promises is withdrawn."""
+
+    verdicts: tuple[Verdict, ...]
+    withdrawn: bool = False
+
+
+class _Measured(NamedTuple):
+    """A memory claim of the program as written: its boundary, and what that takes on each target."""
+
+    boundary: int
+    figures: dict[str, Figures | str]
+
+
+class Judging:
+    """The claims about one file, judged for targets that share a worker."""
+
+    def __init__(
+        self, observer: Observer, options: Options, targets: Sequence[Target], file: str, source: Source
+    ) -> None:
+        """`file` is absolute."""
+        self._observer = observer
+        self._options = options
+        self._targets = targets
+        self._file = file
+        self._source = source
+        self._module = Module.of(file)
+        self._wanted: Wanted | None = None
+        self._how: dict[str, Any] = {}
+        self._host = next((target.name for target in targets if target.present), "cpu")
+
+    def judge(self, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Judged]]:
+        """What became of each claim."""
+        todo = []
+        for one in claims:
+            code = one.finding.code
+            if code in RECIPES:
+                todo.append(one)
+            else:
+                reason = UNMEASURED.get(code, NO_RUN if code.startswith("JAX7") else "no run can decide it")
+                yield one, self._judged(undecided(reason))
+        if not todo:
+            return
+        self._as_module(todo)
+        growth = any(RECIPES[one.finding.code].growth for one in todo)
+        try:
+            written = self._run(todo, growth=growth)
+        except (Unanswered, Raised) as error:
+            for one in todo:
+                yield one, self._judged(undecided(str(error)))
+            return
+        with tempfile.TemporaryDirectory(prefix="jaxlint-") as scratch:
+            measured = {
+                index: self._measure(one, written, os.path.join(scratch, str(index)))
+                for index, one in enumerate(todo)
+                if RECIPES[one.finding.code].memory
+            }
+            for index, one in enumerate(todo):
+                recipe = RECIPES[one.finding.code]
+                if index in measured:
+                    judged = self._memory(one, written, measured[index], os.path.join(scratch, str(index)))
+                    undecidable = all(v.outcome is Outcome.UNKNOWN for v in judged.verdicts)
+                    if recipe.judge is None or not undecidable:
+                        yield one, judged
+                        continue
+                yield one, self._behaviour(one, recipe, written, todo)
+
+    def _as_module(self, claims: Sequence[Claim]) -> None:
+        """Where the file is no program: which of its functions are used, and with which inputs."""
+        if self._module is not None and self._source.tree is not None:
+            self._wanted = Wanted(claims, self._source.tree)
+            requests = self._wanted.requests(self._module, self._options.inputs)
+            self._how = {"module": self._module.name, "root": self._module.root, "wanted": requests}
+
+    def _run(self, claims: Sequence[Claim], **how: bool) -> Program:
+        sites = [site for one in claims for site in one.sites]
+        return self._observer.program(self._file, self._source.text.encode(), sites, **self._how, **how)
+
+    def _without_inputs(self, one: Claim, written: Program) -> str:
+        """Why no function that the claim needs could be used, "" if one was."""
+        if self._wanted is None:
+            return ""
+        names = self._wanted.of[id(one)]
+        reasons = [str(u["without"]) for name in names for u in self._uses(written, [name])]
+        return reasons[0] if reasons and all(reasons) else ""
+
+    def _uses(self, written: Program, names: Sequence[str]) -> list[Mapping[str, Any]]:
+        pairs = zip(self._how.get("wanted", ()), written.seen.exercised, strict=False)
+        return [use for request, use in pairs if request["name"] in names]
+
+    def _judged(self, judgement: Judgement, equal: bool | None = None, *, withdrawn: bool = False) -> Judged:
+        return Judged((_verdict(judgement, self._host, equal),), withdrawn)
+
+    # ------------------------------------------------------------ what a program does
+
+    def _behaviour(self, one: Claim, recipe: Recipe, written: Program, claims: Sequence[Claim]) -> Judged:
+        judgement = recipe.judge(one, written.seen) if recipe.judge is not None else undecided("")
+        if judgement.outcome is Outcome.UNKNOWN and (reason := self._without_inputs(one, written)):
+            return self._judged(undecided(reason))
+        if recipe.compare is not None and judgement.outcome is Outcome.UNKNOWN:
+            try:
+                eager = self._run(claims, disable_jit=True)
+            except (Unanswered, Raised) as error:
+                return self._judged(undecided(f"with jit switched off: {error}"))
+            judgement = recipe.compare(one, written.seen, eager.seen)
+        fix = one.finding.fix
+        if recipe.fixed is None or judgement.outcome is not Outcome.CONFIRMED or not can_be_made(fix):
+            return self._judged(judgement)
+        assert fix is not None
+        with fixed_program(self._observer, self._file, self._source, fix, self._how) as fixed:
+            if isinstance(fixed, str):
+                reason = f"{judgement.reason}; the fixed program could not be run: {fixed}"
+                return self._judged(judgement._replace(reason=reason))
+            if fixed.seen.raised is not None and written.seen.raised is None:
+                reason = (
+                    f"{judgement.reason}; fix withdrawn: with it the program fails at {fixed.seen.raised_at}"
+                )
+                return self._judged(judgement._replace(reason=reason), False, withdrawn=True)
+            equal = prints_the_same(written, fixed)
+            judgement = recipe.fixed(one, judgement, written.seen, fixed.seen)
+            if equal:
+                judgement = judgement._replace(reason=f"{judgement.reason}; it prints the same")
+            return self._judged(judgement, equal or None)
+
+    # ------------------------------------------------------------ what an executable takes
+
+    def _measure(self, one: Claim, written: Program, scratch: str) -> _Measured | str:
+        boundary = memory.boundary(one, written.seen)
+        if boundary is None:
+            if reason := self._without_inputs(one, written):
+                return reason
+            runs = written.seen.runs(one.site)
+            if runs or written.seen.boundaries:
+                return "no jitted function that was traced in this run holds these lines"
+            return written.seen.not_reached(one.site)
+        figures = {target.name: written.memory(boundary, target) for target in self._targets}
+        if can_be_made(one.finding.fix) and any(_is_runnable(found) for found in figures.values()):
+            os.mkdir(scratch)
+            if isinstance(written.outputs(boundary, scratch, compare=False), str):
+                os.rmdir(scratch)  # it cannot be called on such inputs
+        return _Measured(boundary, figures)
+
+    def _memory(self, one: Claim, written: Program, measured: _Measured | str, scratch: str) -> Judged:
+        if isinstance(measured, str):
+            return Judged(tuple(_verdict(undecided(measured), target.name) for target in self._targets))
+        fix = one.finding.fix
+        if not can_be_made(fix):
+            return self._without_fix(one, written, measured)
+        assert fix is not None
+        with fixed_program(self._observer, self._file, self._source, fix, self._how) as fixed:
+            if isinstance(fixed, str):
+                return self._without_fix(
+                    one, written, measured, f"the fixed program could not be run: {fixed}"
+                )
+            if fixed.seen.raised is not None and written.seen.raised is None:
+                return self._failing(one, fixed)
+            other = counterpart(written, measured.boundary, fixed)
+            if other is None:
+                return self._without_fix(one, written, measured, "the fixed program has no such boundary")
+            return self._beside_fix(one, written, measured, fixed, other, scratch)
+
+    def _without_fix(self, one: Claim, written: Program, measured: _Measured, note: str = "") -> Judged:
+        verdicts = []
+        for target in self._targets:
+            figures = measured.figures[target.name]
+            if isinstance(figures, str):
+                judgement = undecided(figures)
+            else:
+                judgement = memory.by_itself(
+                    one, written.seen, figures, self._threshold(target, one, written)
+                )
+            if note:
+                judgement = judgement._replace(reason=f"{judgement.reason}; {note}")
+            verdicts.append(_verdict(judgement, target.name))
+        return Judged(tuple(verdicts))
+
+    def _failing(self, one: Claim, fixed: Program) -> Judged:
+        judgement = refuted(f"fix withdrawn: with it the program fails at {fixed.seen.raised_at}")
+        verdicts = tuple(_verdict(judgement, target.name, False) for target in self._targets)
+        return Judged(verdicts, withdrawn=True)
+
+    def _beside_fix(
+        self, one: Claim, written: Program, measured: _Measured, fixed: Program, other: int, scratch: str
+    ) -> Judged:
+        compared = fixed.outputs(other, scratch, compare=True) if os.path.isdir(scratch) else None
+        equal = None if compared is None or isinstance(compared, str) else bool(compared["equal"])
+        verdicts = []
+        for target in self._targets:
+            before, after = measured.figures[target.name], fixed.memory(other, target)
+            if isinstance(before, str) or isinstance(after, str):
+                judgement = undecided(before if isinstance(before, str) else f"as fixed: {after}")
+            else:
+                judgement = memory.against_fix(before, after, self._threshold(target, one, written))
+                judgement = judgement._replace(reason=judgement.reason + _capacity(before, target))
+            judgement = judgement._replace(reason=judgement.reason + _comparison(compared))
+            verdicts.append(_verdict(judgement, target.name, equal))
+        outcomes = {verdict.outcome for verdict in verdicts}
+        return Judged(tuple(verdicts), withdrawn=equal is False or outcomes == {Outcome.REFUTED})
+
+    def _threshold(self, target: Target, one: Claim, written: Program) -> Threshold:
+        """From when on a saving counts. Where sizes are made up, for annotations, only its share says something."""
+        if self._wanted is not None:
+            uses = self._uses(written, self._wanted.of[id(one)])
+            if not any(use["real"] for use in uses):
+                return Threshold(1, self._options.min_share)
+        least = self._options.min_bytes_cuda if target.kind == CUDA else self._options.min_bytes
+        return Threshold(least, self._options.min_share)
+
+
+def _verdict(judgement: Judgement, target: str, equal: bool | None = None) -> Verdict:
+    reason = " ".join(judgement.reason.split())
+    return Verdict(judgement.outcome, target, reason, judgement.arms, equal)
+
+
+def _is_runnable(figures: Figures | str) -> bool:
+    if isinstance(figures, str):
+        return False
+    return sum(int(figures[f"{part}_bytes"]) for part in ("argument", "output", "temp")) <= _RUNNABLE
+
+
+def _capacity(written: Figures, target: Target) -> str:
+    """Whether the executable fits on a chip that is not there."""
+    total = sum(int(written[f"{part}_bytes"]) for part in ("argument", "output", "temp")) - int(
+        written["alias_bytes"]
+    )
+    if target.capacity is None or total <= target.capacity or target.chip is None:
+        return ""
+    gib = 1 << 30
+    return f"; it needs {total / gib:.1f} GiB, {target.chip.name} has {target.capacity / gib:.1f}"
+
+
+def _comparison(compared: Figures | str | None) -> str:
+    """How the results of both arms compare, in words."""
+    if compared is None:
+        return "; results not compared: too large to run here"
+    if isinstance(compared, str):
+        return f"; results not compared: {compared[:120]}"
+    figures = f"max rel {compared['worst']:.0e}, {count(int(compared['inputs']), 'input')}"
+    if compared["equal"]:
+        return f"; results equal ({figures})"
+    return f"; fix withdrawn: results differ ({figures})"
