@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from jaxlint.confirm.arms import memory
@@ -16,11 +17,12 @@ from jaxlint.confirm.judgement import Judgement, refuted, undecided
 from jaxlint.confirm.observing import Observer, Program
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
-from jaxlint.confirm.proof import can_be_made, counterpart, fixed_program, prints_the_same
+from jaxlint.confirm.proof import Kept, can_be_made, counterpart, fixed_program, name_of, prints_the_same
 from jaxlint.confirm.recipes import NO_RUN, RECIPES, UNMEASURED, Recipe
 from jaxlint.confirm.targets import Target
 from jaxlint.confirm.verdict import Outcome, Verdict
 from jaxlint.confirm.wording import count
+from jaxlint.finding import Fix
 from jaxlint.project.source import Source
 
 # Bytes of arguments, outputs and scratch up to which a boundary is run to compare results.
@@ -37,9 +39,10 @@ class Judged(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """A memory claim of the program as written: its boundary, and what that takes on each target."""
+    """A memory claim of the program as written: a trace, what it is called, and what it takes on each target."""
 
-    boundary: int
+    trace: int
+    name: Kept
     figures: dict[str, Figures | str]
 
 
@@ -89,10 +92,10 @@ class Judging:
             for index, one in enumerate(todo):
                 recipe = RECIPES[one.finding.code]
                 if index in measured:
-                    judged = self._memory(one, written, measured[index], os.path.join(scratch, str(index)))
-                    undecidable = all(v.outcome is Outcome.UNKNOWN for v in judged.verdicts)
-                    if recipe.judge is None or not undecidable:
-                        yield one, judged
+                    # Where no trace holds the claim it may be about what runs eagerly.
+                    if recipe.judge is None or not isinstance(measured[index], str):
+                        place = os.path.join(scratch, str(index))
+                        yield one, self._memory(one, written, measured[index], place)
                         continue
                 yield one, self._behaviour(one, recipe, written, todo)
 
@@ -106,6 +109,9 @@ class Judging:
     def _run(self, claims: Sequence[Claim], **how: bool) -> Program:
         sites = [site for one in claims for site in one.sites]
         return self._observer.program(self._file, self._source.text.encode(), sites, **self._how, **how)
+
+    def _fixed(self, fix: Fix, keep: Sequence[Kept] = ()) -> AbstractContextManager[Program | str]:
+        return fixed_program(self._observer, self._file, self._source, fix, self._how, keep)
 
     def _without_inputs(self, one: Claim, written: Program) -> str:
         """Why no function that the claim needs could be used, "" if one was."""
@@ -138,7 +144,7 @@ class Judging:
         if recipe.fixed is None or judgement.outcome is not Outcome.CONFIRMED or not can_be_made(fix):
             return self._judged(judgement)
         assert fix is not None
-        with fixed_program(self._observer, self._file, self._source, fix, self._how) as fixed:
+        with self._fixed(fix) as fixed:
             if isinstance(fixed, str):
                 reason = f"{judgement.reason}; the fixed program could not be run: {fixed}"
                 return self._judged(judgement._replace(reason=reason))
@@ -156,20 +162,20 @@ class Judging:
     # ------------------------------------------------------------ what an executable takes
 
     def _measure(self, one: Claim, written: Program, scratch: str) -> _Measured | str:
-        boundary = memory.boundary(one, written.seen)
-        if boundary is None:
+        trace = memory.trace(one, written.seen)
+        if trace is None:
             if reason := self._without_inputs(one, written):
                 return reason
             runs = written.seen.runs(one.site)
             if runs or written.seen.boundaries:
                 return "no jitted function that was traced in this run holds these lines"
             return written.seen.not_reached(one.site)
-        figures = {target.name: written.memory(boundary, target) for target in self._targets}
+        figures = {target.name: written.memory(trace, target) for target in self._targets}
         if can_be_made(one.finding.fix) and any(_is_runnable(found) for found in figures.values()):
             os.mkdir(scratch)
-            if isinstance(written.outputs(boundary, scratch, compare=False), str):
+            if isinstance(written.outputs(trace, scratch, compare=False), str):
                 os.rmdir(scratch)  # it cannot be called on such inputs
-        return _Measured(boundary, figures)
+        return _Measured(trace, name_of(trace, written), figures)
 
     def _memory(self, one: Claim, written: Program, measured: _Measured | str, scratch: str) -> Judged:
         if isinstance(measured, str):
@@ -178,14 +184,14 @@ class Judging:
         if not can_be_made(fix):
             return self._without_fix(one, written, measured)
         assert fix is not None
-        with fixed_program(self._observer, self._file, self._source, fix, self._how) as fixed:
+        with self._fixed(fix, [measured.name]) as fixed:
             if isinstance(fixed, str):
                 return self._without_fix(
                     one, written, measured, f"the fixed program could not be run: {fixed}"
                 )
             if fixed.seen.raised is not None and written.seen.raised is None:
                 return self._failing(one, fixed)
-            other = counterpart(written, measured.boundary, fixed)
+            other = counterpart(measured.name, fixed)
             if other is None:
                 return self._without_fix(one, written, measured, "the fixed program has no such boundary")
             return self._beside_fix(one, written, measured, fixed, other, scratch)

@@ -76,18 +76,16 @@ class Program:
         self._memory: dict[tuple[int, str], Mapping[str, Any] | str] = {}
         self._gone = ""
 
-    def memory(self, boundary: int, target: Target) -> Mapping[str, Any] | str:
-        """What a boundary takes on a target (`child/memory.py`), or why that cannot be told."""
-        key = boundary, target.name
+    def memory(self, trace: int, target: Target) -> Mapping[str, Any] | str:
+        """What a kept trace takes on a target (`child/memory.py`), or why that cannot be told."""
+        key = trace, target.name
         if key not in self._memory:
-            self._memory[key] = self._ask(
-                "memory", boundary=boundary, target=target.description, root=self._root
-            )
+            self._memory[key] = self._ask("memory", trace=trace, target=target.description, root=self._root)
         return self._memory[key]
 
-    def outputs(self, boundary: int, directory: str, *, compare: bool) -> Mapping[str, Any] | str:
+    def outputs(self, trace: int, directory: str, *, compare: bool) -> Mapping[str, Any] | str:
         """What it computes from random inputs (`child/outputs.py`), or why that cannot be told."""
-        return self._ask("outputs", boundary=boundary, directory=directory, compare=compare)
+        return self._ask("outputs", trace=trace, directory=directory, compare=compare)
 
     def _ask(self, do: str, **fields: Any) -> Mapping[str, Any] | str:
         if self._gone:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,8 @@ from jaxlint.finding import Applicability, Fix
 from jaxlint.fix.apply import apply_fixes
 from jaxlint.project.source import Source
 
+Kept = tuple[str, int]
+
 
 def can_be_made(fix: Fix | None) -> bool:
     """Whether a fix is more than advice."""
@@ -22,9 +24,12 @@ def can_be_made(fix: Fix | None) -> bool:
 
 @contextmanager
 def fixed_program(
-    observer: Observer, file: str, source: Source, fix: Fix, how: Mapping[str, Any]
+    observer: Observer, file: str, source: Source, fix: Fix, how: Mapping[str, Any], keep: Sequence[Kept] = ()
 ) -> Iterator[Program | str]:
-    """The program with its fix made, run from a temporary copy as `how` says; or why it cannot be run."""
+    """The program with its fix made, run from a temporary copy as `how` says; or why it cannot be run.
+
+    `keep` names traces that are to be compared.
+    """
     text = apply_fixes(source.text, [fix])
     try:
         overlay = Overlay(file, text, source.encoding)
@@ -34,20 +39,30 @@ def fixed_program(
     with overlay:
         try:
             where = {"root": overlay.root} if how else {}
-            program = observer.program(overlay.file, text.encode(), (), **{**how, **where})
+            program = observer.program(overlay.file, text.encode(), (), keep=keep, **{**how, **where})
         except (Unanswered, Raised) as error:
             yield str(error)
             return
         yield program
 
 
-def counterpart(written: Program, boundary: int, fixed: Program) -> int | None:
-    """The boundary of the fixed program that stands for one of the program as written: by name and order."""
-    about = next(b for b in written.seen.boundaries if b["id"] == boundary)
-    same = [b for b in written.seen.boundaries if b["name"] == about["name"] and b["traces"]]
-    other = [b for b in fixed.seen.boundaries if b["name"] == about["name"] and b["traces"]]
-    index = next(i for i, b in enumerate(same) if b["id"] == boundary)
-    return int(other[index]["id"]) if index < len(other) else None
+def name_of(trace: int, written: Program) -> Kept:
+    """What a trace is called in another run: its boundary's name and its number among that boundary's traces."""
+    for about in written.seen.boundaries:
+        for kept in about["kept"]:
+            if kept["id"] == trace:
+                return str(about["name"]), int(kept["ordinal"])
+    raise LookupError(trace)
+
+
+def counterpart(name: Kept, fixed: Program) -> int | None:
+    """The trace of the fixed program that stands for one of the program as written; None where there is none."""
+    called, ordinal = name
+    for about in fixed.seen.boundaries:
+        for kept in about["kept"]:
+            if about["name"] == called and kept["ordinal"] == ordinal:
+                return int(kept["id"])
+    return None
 
 
 def prints_the_same(written: Program, fixed: Program) -> bool | None:

@@ -29,20 +29,22 @@ class Threshold(NamedTuple):
         return f"{size(self.least)} and {self.share:.0%}"
 
 
-def boundary(claim: Claim, seen: Observed) -> int | None:
-    """The boundary that the claim is about: the outermost that traced its statement, else one made there.
+def trace(claim: Claim, seen: Observed) -> int | None:
+    """The trace that the claim is about: the largest around its statement, else of a boundary that is made there.
 
-    None where neither is known.
+    Of traces within each other it is the outermost, which makes the executable. None where none is known.
     """
+    sizes = {kept["id"]: int(kept["bytes"]) for about in seen.boundaries for kept in about["kept"]}
     for site in claim.sites:
-        for run in seen.runs(site):
-            if run.get("within"):
-                return int(run["within"][0])
+        around = [run["within"][0] for run in seen.runs(site) if run.get("within")]
+        known = [number for number in around if number in sizes]
+        if known:
+            return max(known, key=lambda number: sizes[number])
     for site in claim.sites:
         for about in seen.boundaries:
             places = [about["place"], *about["wrapped"]]
-            if about["traces"] and any(site.holds(str(file), int(line)) for file, line, _ in places):
-                return int(about["id"])
+            if about["kept"] and any(site.holds(str(file), int(line)) for file, line, _ in places):
+                return max((int(kept["id"]) for kept in about["kept"]), key=lambda number: sizes[number])
     return None
 
 

@@ -66,9 +66,8 @@ def _trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 
 def _lower(trace: kept.Trace, place: list[Any]) -> None:
-    number = kept.register(trace, place)
     jitted, args, kwargs = memory.lowerable(trace)
-    with kept.at(number):
+    with kept.registered(trace, place):
         jitted.lower(*args, **kwargs)
 
 

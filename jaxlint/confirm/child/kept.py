@@ -1,13 +1,14 @@
 """The jit boundaries that a program made and traced, kept so that they can be lowered again afterwards.
 
-Built on the recorder (`recording`), which hands out what it sees of each trace. Of every boundary one trace is
-kept, that with the largest arguments: arrays as shapes, static values as they are, so that little is pinned.
+Built on the recorder (`recording`), which hands out what it sees of each trace. Arrays are kept as shapes, static
+values as they are, and few traces of each boundary, so that little is pinned.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
+import itertools
 import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -18,9 +19,14 @@ from .recording.definitions import definition
 from .recording.journal import Journal
 from .recording.shims import Shims
 
+_MOST = 4  # traces of a boundary that are kept because they were asked about
+
 
 class Trace(NamedTuple):
-    """A trace: the boundary's own object, and arguments that lower it as they did then."""
+    """A trace: the boundary's own object, and arguments that lower it as they did then.
+
+    `ordinal` counts the traces of a boundary from 1.
+    """
 
     api: str
     jitted: Any
@@ -28,6 +34,8 @@ class Trace(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     argument_bytes: int
+    boundary: int = 0
+    ordinal: int = 0
 
 
 class _Nowhere(Journal):
@@ -41,23 +49,35 @@ class _Nowhere(Journal):
 
 
 class Kept(Boundaries):
-    """The recorder's boundaries, with a trace of each to go back to. `by_number` are those."""
+    """The recorder's boundaries, with traces to go back to: `traces`, by number.
 
-    def __init__(self) -> None:
+    Of each boundary are kept the trace with the largest arguments, those that somebody asked about while they
+    were made (`tracing`), and those that `keep` names, as (name of the boundary, which of its traces).
+    """
+
+    def __init__(self, keep: set[tuple[str, int]]) -> None:
         super().__init__(_Nowhere())
-        self.by_number: dict[int, Trace] = {}
+        self.traces: dict[int, Trace] = {}
         self.about: dict[int, dict[str, Any]] = {}
         self.made: dict[int, tuple[Any, Any]] = {}
-        self.numbered: dict[int, Boundary] = {}
+        self.open: list[int] = []
         self.closed = False
+        self._keep = keep
+        self._asked: set[int] = set()
+        self._next = itertools.count(1)
 
     def of(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
         """As the recorder's; what it is and where is noted."""
         boundary = super().of(api, function, wrapped)
-        self.numbered[boundary.number] = boundary
         about = self.about.setdefault(
             boundary.number,
-            {"id": boundary.number, "api": api, "name": boundary.name, "place": definition(function)},
+            {
+                "id": boundary.number,
+                "api": api,
+                "name": boundary.name,
+                "place": definition(function),
+                "traces": 0,
+            },
         )
         about.setdefault("wrapped", []).append(wrapped)
         return boundary
@@ -76,46 +96,73 @@ class Kept(Boundaries):
         kwargs: dict[str, Any],
         parameters: inspect.Signature | None,
     ) -> Iterator[None]:
-        """Keep the trace if its arguments are the largest so far."""
+        """Keep the trace, and be at it while the block runs."""
+        number = 0
         if not self.closed:
-            boundary.traces += 1
             with contextlib.suppress(Exception):  # a flaw of ours is not to become the program's
-                self._keep(boundary, args, kwargs)
-        self.work.tracing.append(boundary)
+                number = self._note(boundary.number, args, kwargs)
+        with self.at(number, boundary.number):
+            yield
+
+    @contextlib.contextmanager
+    def at(self, number: int, boundary: int) -> Iterator[None]:
+        """Be at a trace while the block runs; let go of what is not worth keeping then."""
+        self.open.append(number)
         try:
             yield
         finally:
-            self.work.tracing.pop()
+            self.open.pop()
+            self._let_go(boundary)
 
-    def _keep(self, boundary: Boundary, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        made = self.made.get(boundary.number)
+    def add(self, boundary: int, trace: Trace) -> int:
+        """A trace of a boundary, which is its next one."""
+        number = next(self._next)
+        self.about[boundary]["traces"] += 1
+        self.traces[number] = trace._replace(boundary=boundary, ordinal=self.about[boundary]["traces"])
+        return number
+
+    def ask(self) -> list[int]:
+        """The traces in progress, outermost first; those are kept."""
+        found = [number for number in self.open if number]
+        self._asked.update(found)
+        return found
+
+    def _note(self, boundary: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        api = str(self.about[boundary]["api"])
+        made = self.made.get(boundary)
         if made is None:
-            return
-        api = str(self.about[boundary.number]["api"])
-        size = _bytes((args, kwargs))
-        known = self.by_number.get(boundary.number)
-        if known is None or size >= known.argument_bytes:
-            abstract = _abstract_nnx if api.startswith("nnx") else _abstract
-            shapes, named = abstract((args, kwargs))
-            self.by_number[boundary.number] = Trace(api, *made, shapes, named, size)
+            self.about[boundary]["traces"] += 1
+            return 0
+        abstract = _abstract_nnx if api.startswith("nnx") else _abstract
+        shapes, named = abstract((args, kwargs))
+        return self.add(boundary, Trace(api, *made, shapes, named, _bytes((args, kwargs))))
+
+    def _let_go(self, boundary: int) -> None:
+        name = str(self.about[boundary]["name"])
+        done = [n for n, trace in self.traces.items() if trace.boundary == boundary and n not in self.open]
+        done.sort(key=lambda n: self.traces[n].argument_bytes, reverse=True)
+        named = [n for n in done if (name, self.traces[n].ordinal) in self._keep]
+        asked = [n for n in done if n in self._asked][:_MOST]
+        for number in set(done) - {*named, *asked, *done[:1]}:
+            del self.traces[number]
 
 
 _kept: list[Kept] = []
 
 
-def begin() -> None:
-    """Keep boundaries from now on. jax has been imported, what uses it has not."""
+def begin(keep: list[list[Any]]) -> None:
+    """Keep traces from now on. jax has been imported, what uses it has not."""
     from .recording import __file__ as recorder
 
-    found = Kept()
+    found = Kept({(str(name), int(ordinal)) for name, ordinal in keep})
     _kept.append(found)
     patches.hide_frames(os.path.dirname(os.path.abspath(recorder)))
     patches.Patches(Shims(found), lambda: None, found.note_made).install()
 
 
 def tracing() -> list[int]:
-    """The boundaries that are being traced, outermost first."""
-    return [boundary.number for boundary in _kept[-1].work.tracing] if _kept else []
+    """The traces in progress, outermost first. They are kept."""
+    return _kept[-1].ask() if _kept else []
 
 
 def made_as(function: Any) -> tuple[str, Any] | None:
@@ -127,42 +174,39 @@ def made_as(function: Any) -> tuple[str, Any] | None:
     return ("jax.jit", function) if hasattr(function, "lower") else None
 
 
-def register(trace: Trace, place: list[Any]) -> int:
-    """Keep a trace that nobody made yet, as one of a boundary of its own."""
-    kept = _kept[-1]
-    boundary = kept.of("jaxlint", trace.function, place)
-    boundary.name = str(place[2])
-    boundary.traces += 1
-    kept.about[boundary.number].update(name=boundary.name, place=place)
-    kept.by_number[boundary.number] = trace
-    return boundary.number
-
-
 @contextlib.contextmanager
-def at(number: int) -> Iterator[None]:
-    """Be tracing a registered boundary while the block runs."""
+def registered(trace: Trace, place: list[Any]) -> Iterator[None]:
+    """Keep a trace of a boundary that is ours, and be at it while the block runs."""
     kept = _kept[-1]
-    kept.work.tracing.append(kept.numbered[number])
-    try:
+    boundary = kept.of("jaxlint", trace.function, place).number
+    kept.about[boundary].update(name=str(place[2]), place=place)
+    number = kept.add(boundary, trace)
+    kept.ask()
+    with kept.at(number, boundary):
+        kept.ask()
         yield
-    finally:
-        kept.work.tracing.pop()
 
 
 def described() -> list[dict[str, Any]]:
-    """The boundaries: id, api, name, place (of the function), wrapped (places of jit calls), traces."""
+    """The boundaries: id, api, name, place (of the function), wrapped (places of jit calls), traces (how many).
+
+    `kept` are the traces that can be lowered again: id, ordinal (which of the boundary's), bytes (of arguments).
+    """
     if not _kept:
         return []
-    kept = _kept[-1]
-    return [{**about, "traces": kept.numbered[number].traces} for number, about in kept.about.items()]
+    found = {number: {**about, "kept": []} for number, about in _kept[-1].about.items()}
+    for number, one in _kept[-1].traces.items():
+        entry = {"id": number, "ordinal": one.ordinal, "bytes": one.argument_bytes}
+        found[one.boundary]["kept"].append(entry)
+    return list(found.values())
 
 
 def trace(number: int) -> Trace:
-    """The trace that was kept of a boundary. Raises LookupError."""
-    if not _kept or number not in _kept[-1].by_number:
-        raise LookupError("the boundary was not traced")
+    """A trace that was kept. Raises LookupError."""
+    if not _kept or number not in _kept[-1].traces:
+        raise LookupError("the trace was not kept")
     _kept[-1].closed = True
-    return _kept[-1].by_number[number]
+    return _kept[-1].traces[number]
 
 
 def _bytes(tree: Any) -> int:

@@ -8,16 +8,16 @@ from typing import Any
 from . import deviceless, kept, peak
 
 
-def run(boundary: int, target: dict[str, Any], root: str) -> dict[str, Any]:
-    """Lower and compile the kept trace of a boundary for a target; nothing is run and nothing large allocated.
+def run(trace: int, target: dict[str, Any], root: str) -> dict[str, Any]:
+    """Lower and compile a kept trace for a target; nothing is run and nothing large allocated.
 
     Bytes by name as XLA counts them, `constant_bytes` of the arrays captured by the trace, `donated` whether any
     argument is, `donatable_bytes` of the arguments that are not and that an output could take the place of, `peak`
     as in `peak.compile_explained` (lines of files below `root`), `seconds` to compile.
     """
-    trace = kept.trace(boundary)
+    one = kept.trace(trace)
     device = deviceless.device(target)
-    jitted, args, kwargs = lowerable(trace)
+    jitted, args, kwargs = lowerable(one)
     lowered = deviceless.lower(jitted, args, kwargs, device)
     begun = time.perf_counter()
     compiled, buffers = peak.compile_explained(getattr(lowered, "lowered", lowered), device, root)

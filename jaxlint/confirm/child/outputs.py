@@ -16,22 +16,22 @@ _TOLERANCE = {"float64": 1e-9, "complex128": 1e-9, "float32": 1e-4, "complex64":
 _TOLERANCE_LOW = 3e-2  # bfloat16, float16 and smaller
 
 
-def run(boundary: int, directory: str, compare: bool) -> dict[str, Any]:
-    """Call the kept trace of a boundary on random inputs and write the outputs into a directory.
+def run(trace: int, directory: str, compare: bool) -> dict[str, Any]:
+    """Call what a kept trace was made of on random inputs and write the outputs into a directory.
 
     With `compare` what lies there already is compared instead: `equal`, `worst` (the largest relative difference)
     and `inputs`, the number of inputs that both were called with.
     """
     import numpy
 
-    trace = kept.trace(boundary)
+    one = kept.trace(trace)
     begun = time.monotonic()
     worst, number, equal = 0.0, 0, True
     for seed in range(INPUTS):
         path = os.path.join(directory, f"{seed}.npz")
         if compare and not os.path.exists(path):
             break
-        outputs = _call(trace, seed)
+        outputs = _call(one, seed)
         number += 1
         if compare:
             with numpy.load(path) as known:

@@ -29,6 +29,7 @@ def run(
     module: str = "",
     root: str = "",
     wanted: list[dict[str, Any]] | None = None,
+    keep: list[list[Any]] | None = None,
 ) -> dict[str, Any]:
     """Run the program in `file` and watch lines of it: (file, first line, last line) of statements.
 
@@ -37,7 +38,7 @@ def run(
     (`functions.exercise`).
 
     `traces` and `compiles` are those of `events`; `lines` the runs of the watched statements (`lines.Watch`);
-    `boundaries` as in `kept.described`; `warnings` are [category, message, file, line, moment]; `printed` is what
+    `boundaries` as in `kept.described`, where `keep` names traces to be kept in any case; `warnings` are [category, message, file, line, moment]; `printed` is what
     the program wrote to stdout; `raised` as in `serve.raised`, or None; `stopped` whether it was cut short after
     `seconds`; `config` and `environment` what they were at the end.
     """
@@ -46,7 +47,7 @@ def run(
 
         config: Any = jax.config
         config.update("jax_disable_jit", True)
-    events.when_imported(_observe)
+    events.when_imported(lambda: _observe(keep or []))
     signal.signal(signal.SIGALRM, _time_is_up)
     told: list[list[Any]] = []
     watch = Watch([(path, first, last) for path, first, last in watched], growth)
@@ -82,10 +83,10 @@ def run(
     }
 
 
-def _observe() -> None:
+def _observe(keep: list[list[Any]]) -> None:
     """Listen to what jax does, and keep what it traces. jax has been imported."""
     events.listen()
-    kept.begin()
+    kept.begin(keep)
 
 
 class _TimeIsUp(BaseException):
