@@ -91,12 +91,12 @@ class Judging:
             }
             for index, one in enumerate(todo):
                 recipe = RECIPES[one.finding.code]
-                if index in measured:
-                    # Where no trace holds the claim it may be about what runs eagerly.
-                    if recipe.judge is None or not isinstance(measured[index], str):
-                        place = os.path.join(scratch, str(index))
-                        yield one, self._memory(one, written, measured[index], place)
-                        continue
+                # Where no trace holds the claim it may be about what runs eagerly.
+                held = recipe.judge is None or not isinstance(measured.get(index), str)
+                if index in measured and held:
+                    place = os.path.join(scratch, str(index))
+                    yield one, self._memory(one, written, measured[index], place)
+                    continue
                 yield one, self._behaviour(one, recipe, written, todo)
 
     def _as_module(self, claims: Sequence[Claim]) -> None:

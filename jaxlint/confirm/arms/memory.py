@@ -36,7 +36,7 @@ def trace(claim: Claim, seen: Observed) -> int | None:
     """
     sizes = {kept["id"]: int(kept["bytes"]) for about in seen.boundaries for kept in about["kept"]}
     for site in claim.sites:
-        around = [run["within"][0] for run in seen.runs(site) if run.get("within")]
+        around = [int(run["within"][0]) for run in seen.runs(site) if run.get("within")]
         known = [number for number in around if number in sizes]
         if known:
             return max(known, key=lambda number: sizes[number])

@@ -11,6 +11,7 @@ import inspect
 import itertools
 import os
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .recording import patches
@@ -62,6 +63,7 @@ class Kept(Boundaries):
         self.made: dict[int, tuple[Any, Any]] = {}
         self.open: list[int] = []
         self.closed = False
+        self.patches: patches.Patches
         self._keep = keep
         self._asked: set[int] = set()
         self._next = itertools.count(1)
@@ -157,7 +159,13 @@ def begin(keep: list[list[Any]]) -> None:
     found = Kept({(str(name), int(ordinal)) for name, ordinal in keep})
     _kept.append(found)
     patches.hide_frames(os.path.dirname(os.path.abspath(recorder)))
-    patches.Patches(Shims(found), lambda: None, found.note_made).install()
+    found.patches = patches.Patches(Shims(found), lambda: None, found.note_made)
+
+
+def patch(module: ModuleType) -> None:
+    """Keep what is made by the makers of a module that has just been imported (`recording.waiting.MODULES`)."""
+    if _kept:
+        _kept[-1].patches.patch(module)
 
 
 def tracing() -> list[int]:

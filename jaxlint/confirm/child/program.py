@@ -12,10 +12,12 @@ import signal
 import sys
 import tempfile
 import warnings
+from types import ModuleType
 from typing import Any
 
 from . import events, functions, kept, load, serve, state
 from .lines import Watch, tick
+from .recording.waiting import Waiting
 
 _TEST = re.compile(r"(test_.*|.*_test)\.py")
 
@@ -38,16 +40,17 @@ def run(
     (`functions.exercise`).
 
     `traces` and `compiles` are those of `events`; `lines` the runs of the watched statements (`lines.Watch`);
-    `boundaries` as in `kept.described`, where `keep` names traces to be kept in any case; `warnings` are [category, message, file, line, moment]; `printed` is what
-    the program wrote to stdout; `raised` as in `serve.raised`, or None; `stopped` whether it was cut short after
-    `seconds`; `config` and `environment` what they were at the end.
+    `boundaries` as in `kept.described`, where `keep` names traces to be kept in any case; `warnings` are
+    [category, message, file, line, moment]; `printed` is what the program wrote to stdout; `raised` as in
+    `serve.raised`, or None; `stopped` whether it was cut short after `seconds`; `config` and `environment` what
+    they were at the end.
     """
     if disable_jit:
         import jax
 
         config: Any = jax.config
         config.update("jax_disable_jit", True)
-    events.when_imported(lambda: _observe(keep or []))
+    Waiting(lambda imported: _observe(imported, keep or [])).begin()
     signal.signal(signal.SIGALRM, _time_is_up)
     told: list[list[Any]] = []
     watch = Watch([(path, first, last) for path, first, last in watched], growth)
@@ -83,10 +86,12 @@ def run(
     }
 
 
-def _observe(keep: list[list[Any]]) -> None:
-    """Listen to what jax does, and keep what it traces. jax has been imported."""
-    events.listen()
-    kept.begin(keep)
+def _observe(imported: ModuleType, keep: list[list[Any]]) -> None:
+    """Listen to what jax does, and keep what it traces. One of the modules that make boundaries was imported."""
+    if imported.__name__ == "jax":
+        events.listen()
+        kept.begin(keep)
+    kept.patch(imported)
 
 
 class _TimeIsUp(BaseException):

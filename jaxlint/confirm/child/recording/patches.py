@@ -27,7 +27,14 @@ _INSIDE = ("jax", "jaxlib", "equinox", "flax")
 class Patches:
     """Replaces the makers of modules that have been imported."""
 
-    def __init__(self, shims: Shims, cleared: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        shims: Shims,
+        cleared: Callable[[], None],
+        made: Callable[[Any, Any], None] = lambda shim, result: None,
+    ) -> None:
+        """`made` is told of every boundary: the shim, and what was made of it."""
+        self._made = made
         self._shims = shims
         self._cleared = cleared
 
@@ -56,7 +63,9 @@ class Patches:
                 shim = self._shims.of(api, function, stack[0] if stack else ["?", 0, "?"])
             if shim is None:
                 return maker(function, *args, **kwargs)
-            return _unwrapped(maker(shim, *args, **kwargs), shim)
+            result = maker(shim, *args, **kwargs)
+            self._made(shim, result)
+            return _unwrapped(result, shim)
 
         @_without_our_frames
         @functools.wraps(real)
