@@ -14,7 +14,7 @@ from jaxlint import __version__
 from jaxlint.cli import status
 
 # A command's module has `add_parser(subparsers)` and `run(args) -> int`.
-COMMANDS = ("check", "review", "explain", "rules", "oom", "triage", "targets", "record")
+COMMANDS = ("check", "review", "record", "explain", "rules", "oom", "triage", "preflight", "targets")
 DEFAULT = "check"
 
 _DESCRIPTION = (

@@ -1,0 +1,1 @@
+"""The checklist for long loops over sequences and video, answered with evidence."""

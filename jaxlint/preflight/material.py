@@ -1,0 +1,121 @@
+"""What the points are judged by: findings and facts of the analysis, the project's tests, and what its files and
+this shell say about the environment. Nothing of the user's is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from jaxlint.dependencies.names import format_of
+from jaxlint.finding import Finding, Severity
+from jaxlint.flow.facts import Fact, ModuleRole
+from jaxlint.preflight.variables import Assignment, in_files, in_modules
+from jaxlint.project import source
+from jaxlint.project.deep import with_deep_stack
+from jaxlint.project.files import SourceFile, shown
+from jaxlint.project.role import role
+from jaxlint.project.workspace import Part, Workspace
+from jaxlint.session import Session
+
+if TYPE_CHECKING:
+    from jaxlint.rule import Rule
+
+F = TypeVar("F", bound=Fact)
+
+
+@dataclass(slots=True)
+class Module:
+    """A parsed module, by the path that is shown."""
+
+    path: str
+    tree: ast.Module
+
+
+@dataclass(slots=True)
+class Material:
+    """Everything, of all projects that the paths lead into."""
+
+    findings: list[Finding] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    modules: list[Module] = field(default_factory=list)  # those asked for, tests aside
+    tests: list[Module] = field(default_factory=list)  # of the whole project
+    dependency_files: list[str] = field(default_factory=list)
+    variables: list[Assignment] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # modules that cannot be parsed
+
+    def of(self, kind: type[F]) -> Iterator[F]:
+        """The facts of one kind, each place once."""
+        seen = set()
+        for fact in self.facts:
+            if isinstance(fact, kind) and fact.place not in seen:
+                seen.add(fact.place)
+                yield fact
+
+
+def gather(workspace: Workspace, rules: Sequence[Rule], environment: Mapping[str, str]) -> Material:
+    """Analyse what the workspace holds."""
+    found = Material()
+    for part in workspace.parts:
+        _findings(part, rules, found)
+        _facts(part, rules, found)
+        _parse(part, found)
+        found.dependency_files += [file.path for file in part.files if format_of(file.path)]
+        directories = sorted({os.path.dirname(file.absolute) for file in part.files})
+        found.variables += in_files(part.project, directories)
+    found.variables += in_modules((module.path, module.tree) for module in found.modules)
+    names = ("XLA_", "JAX_", "TF_GPU_", "CUDA_VISIBLE")
+    found.variables += [
+        Assignment(name, value, "this shell") for name, value in environment.items() if name.startswith(names)
+    ]
+    return found
+
+
+def _findings(part: Part, rules: Sequence[Rule], found: Material) -> None:
+    """What `check` would say with every rule; suppressions in the sources count."""
+    from jaxlint.check import check
+    from jaxlint.project.policy import Policy
+
+    policy = Policy(part.project, rules, min_severity=Severity.INFO)
+    jobs = part.settings.jobs or os.cpu_count() or 1
+    findings = check(part.files, part.project, part.settings, policy.rules, jobs=jobs)
+    by_path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    for file in part.files:
+        found.findings += policy.report(file, by_path.get(file.path, ()))
+
+
+def _facts(part: Part, rules: Sequence[Rule], found: Material) -> None:
+    files = [file for file in part.files if not format_of(file.path)]
+    session = Session(files, part.project, rules)
+    asked = {file.path for file in files}
+
+    def collect() -> None:
+        for root in session.roots:
+            analysis, kind = session.analysis(), session.module_role(root)
+            module = analysis.program.load(root)
+            if module is None or kind is ModuleRole.TEST:
+                continue
+            found.facts += [fact for fact in analysis.facts(module, kind) if fact.place.path in asked]
+
+    with_deep_stack(collect)
+
+
+def _parse(part: Part, found: Material) -> None:
+    """The trees of the modules that were asked for, and of the project's tests."""
+    asked = {file.absolute: file for file in part.files if not format_of(file.path)}
+    for absolute in sorted({*asked, *part.project.python_files()}):
+        file = asked.get(absolute) or SourceFile(shown(absolute), absolute)
+        name = part.project.relative(absolute)
+        if absolute not in asked and "test" not in name:  # nobody asked, and it is no test
+            continue
+        tree = source.read(file).tree
+        if tree is None:
+            found.unread.append(file.path)
+        elif role(tree, name, part.settings) is ModuleRole.TEST:
+            found.tests.append(Module(file.path, tree))
+        elif absolute in asked:
+            found.modules.append(Module(file.path, tree))
