@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,6 +47,7 @@ from jaxlint.rule import Rule  # noqa: E402
 
 SECONDS = 60.0  # for one program
 CLOSE = 1e-4  # what another order of the same float32 operations may change, relative
+FAULTS = ("fails", "prints something else")
 WANTED = frozenset({Applicability.SAFE, Applicability.UNSAFE})
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -242,49 +244,50 @@ def trials(seed: int, number: int, scratch: Path, match: str = "") -> list[Trial
 
 
 def report(args: argparse.Namespace, scratch: Path) -> int:
-    print(f"seed {args.seed}")
+    print(f"seed {args.seed}", flush=True)
     found = trials(args.seed, args.variants, scratch, args.match)
     found = [trial for trial in found if trial.wrong or any(c.startswith(args.only) for c in trial.codes)]
-    if args.sample is not None and args.sample < len(found):
-        found = random.Random(args.seed).sample(found, args.sample)
+    random.Random(args.seed).shuffle(found)
+    found = found[: args.sample]
     counts: Counter[str] = Counter()
     by_code: dict[str, Counter[str]] = {}
-    verdicts = run_all(found, scratch, args.jobs)
-    for trial, (verdict, details) in zip(found, verdicts, strict=True):
+    for trial, (verdict, details) in run_all(found, scratch, args.jobs):
         counts[verdict] += 1
         for code in set(trial.codes):
             by_code.setdefault(code, Counter())[verdict] += 1
-        for wrong in trial.wrong:
-            counts["wrong"] += 1
-            print(f"{trial.program.name}: {wrong}")
-        if verdict in ("fails", "prints something else"):
-            print(f"{trial.program.name}: {verdict} ({', '.join(trial.codes)})\n{details}")
-        if (trial.wrong or verdict in ("fails", "prints something else")) and not args.quiet:
-            print(diff(trial))
+        counts["wrong"] += bool(trial.wrong)
+        if trial.wrong or verdict in FAULTS:
+            print(
+                "\n".join(
+                    [f"{trial.program.name}: {verdict} ({', '.join(trial.codes)})", *trial.wrong, details]
+                )
+            )
+            print("" if args.quiet else diff(trial), flush=True)
     for code, each in sorted(by_code.items()):
         print(code, ", ".join(f"{verdict}: {number}" for verdict, number in sorted(each.items())))
-    print(f"{len(found)} fixed programs:", ", ".join(f"{v}: {n}" for v, n in sorted(counts.items())))
-    if not found:
-        return 2
-    return int(bool(counts["wrong"] + counts["fails"] + counts["prints something else"]))
+    print(f"{len(found)} fixed programs:", ", ".join(f"{v}: {n}" for v, n in sorted(counts.items()) if n))
+    return 2 if not found else int(any(counts[fault] for fault in (*FAULTS, "wrong")))
 
 
-def run_all(found: Sequence[Trial], scratch: Path, jobs: int) -> list[tuple[str, str]]:
-    """The verdict on each."""
+def run_all(found: Sequence[Trial], scratch: Path, jobs: int) -> Iterator[tuple[Trial, tuple[str, str]]]:
+    """The verdict on each, as they come."""
+    workers: SimpleQueue[Worker] = SimpleQueue()
+    for worker in [Worker() for _ in range(jobs)]:
+        workers.put(worker)
 
-    def some(first: int) -> dict[int, tuple[str, str]]:
-        worker = Worker()
+    def judge(index: int) -> tuple[Trial, tuple[str, str]]:
+        worker = workers.get()
         try:
-            return {
-                index: compare(found[index], worker, scratch / f"run{index}")
-                for index in range(first, len(found), jobs)
-            }
+            return found[index], compare(found[index], worker, scratch / f"run{index}")
         finally:
-            worker.close()
+            workers.put(worker)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        verdicts = {index: v for part in pool.map(some, range(jobs)) for index, v in part.items()}
-    return [verdicts[index] for index in range(len(found))]
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(judge, range(len(found)))
+    finally:
+        for _ in range(jobs):
+            workers.get().close()
 
 
 def diff(trial: Trial) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlint.finding import Applicability, Fix
-from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, Tag
+from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand
+
+from ._fresh import made_for
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
 
 Slot: TypeAlias = str | int  # a parameter's name, or its position where the name is not known
 
+# Python numbers, and numpy arrays, of which the device gets a copy.
+_NOT_DONATED = (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE, Kind.HOST)
 _FACTORY_SINCE = (0, 8)  # `jax.jit(donate_argnames=...)` without a function decorates from here on
 
 
 def slot(value: Operand) -> Slot | None:
     """The parameter that an argument fills."""
-    return value.parameter if value.parameter is not None else value.index
+    return value.parameter or value.index
 
 
 def ordered(boundary: Boundary, slots: Iterable[Slot]) -> list[Slot]:
@@ -31,10 +35,10 @@ def ordered(boundary: Boundary, slots: Iterable[Slot]) -> list[Slot]:
     )
 
 
-def option(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse]) -> str:
+def option(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse], ctx: Context) -> str:
     """The keyword argument that donates these parameters."""
     if boundary.flavour == "filter":
-        return f'donate="{"all-except-first" if _kept(boundary, uses) == {0} else "all"}"'
+        return f'donate="{"all-except-first" if _kept(boundary, uses, ctx) == {0} else "all"}"'
     names = [parameter.name for parameter in boundary.parameters]
     if boundary.flavour == "pmap" or any(isinstance(s, int) for s in slots):
         numbers = [
@@ -44,14 +48,20 @@ def option(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse
     return f"donate_argnames={_literal(chr(34) + str(s) + chr(34) for s in slots)}"
 
 
-def is_exact(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse]) -> bool:
-    """Whether the option donates these parameters and no other that a caller in view still needs."""
+def applicability(
+    boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse], ctx: Context
+) -> Applicability | None:
+    """Whether the option donates these parameters and no other that somebody may still need: then it can be
+    added, else it is to be thought about. None where it would be wrong."""
+    if not slots or "" in slots:
+        return None
     if boundary.flavour == "filter":
-        return bool(uses) and _kept(boundary, uses) <= {0}
-    return boundary.flavour != "pmap" or not boundary.in_class
+        exact = bool(uses) and _kept(boundary, uses, ctx) <= {0}
+        return Applicability.UNSAFE if exact else Applicability.DISPLAY
+    return Applicability.UNSAFE if boundary.flavour != "pmap" or not boundary.in_class else None
 
 
-def fix(boundary: Boundary, text: str, ctx: Context) -> Fix | None:
+def fix(boundary: Boundary, text: str, kind: Applicability, ctx: Context) -> Fix | None:
     """Add the option to the decorator or the jit call, in whichever form it is written."""
     import libcst as cst
 
@@ -71,25 +81,27 @@ def fix(boundary: Boundary, text: str, ctx: Context) -> Fix | None:
             return None
     else:
         return None
-    return Fix(f"Add {text}", Applicability.UNSAFE, (edit,))
+    return Fix(f"Add {text}", kind, (edit,))
 
 
-def _kept(boundary: Boundary, uses: Sequence[BoundaryUse]) -> set[int]:
-    """Positions that get an array which a caller may still need."""
+def _kept(boundary: Boundary, uses: Sequence[BoundaryUse], ctx: Context) -> set[int]:
+    """Positions that get an array which somebody may still need."""
     names = [parameter.name for parameter in boundary.parameters]
     return {
         names.index(value.parameter) if value.parameter in names else value.index or 0
         for use in uses
         for value in use.arguments
-        if value.name not in use.rebinds and _may_be_needed(value, use)
+        if value.name not in use.rebinds and _may_be_needed(value, use, ctx)
     }
 
 
-def _may_be_needed(value: Operand, use: BoundaryUse) -> bool:
-    """Read later as far as the calling function shows, or a part of something that lives elsewhere."""
-    if value.kind in (Kind.CONSTANT, Kind.SCALAR) or Tag.FRESH in value.tags:
+def _may_be_needed(value: Operand, use: BoundaryUse, ctx: Context) -> bool:
+    """All but what is no device array, and what was made for this call and is not read later."""
+    if value.kind in _NOT_DONATED:
         return False
-    return value.name is None or "." in value.name or value.name in use.reads_after
+    if value.name is None or "." in value.name or value.name in use.reads_after:
+        return True
+    return not made_for(use.place, value.name, ctx)
 
 
 def _is_jit(call: cst.Call, boundary: Boundary, ctx: Context) -> bool:

@@ -62,7 +62,8 @@ class MissingDonation(Rule):
         values = [value for use in uses for value in _replaced(use) if donation.slot(value) in slots]
         small = bool(values) and all(Tag.SMALL in value.tags for value in values)
         repeats = fact.proof.eager and any(map(_repeats, uses))
-        option = donation.option(boundary, slots, uses)
+        option = donation.option(boundary, slots, uses, ctx)
+        kind = donation.applicability(boundary, slots, uses, ctx)
         yield self.finding(
             fact,
             f"`{wording.function_name(boundary)}` returns a new "
@@ -72,7 +73,7 @@ class MissingDonation(Rule):
             severity=Severity.WARNING if (boundary.updates or repeats) and not small else Severity.INFO,
             confidence=Confidence.HIGH if fact.proof.guard is Guard.NONE else Confidence.MEDIUM,
             related=list(_trail(uses)),
-            fix=donation.fix(boundary, option, ctx) if donation.is_exact(boundary, slots, uses) else None,
+            fix=donation.fix(boundary, option, kind, ctx) if kind is not None else None,
         )
 
 
