@@ -48,6 +48,8 @@ from jaxlint.rule import Rule  # noqa: E402
 SECONDS = 60.0  # for one program
 CLOSE = 1e-4  # what another order of the same float32 operations may change, relative
 FAULTS = ("fails", "prints something else")
+# What these fixes are for: the program printed what it should not. (Of JAX206, those that are unsafe.)
+REPAIRS = frozenset({"JAX206", "JAX211", "JAX503"})
 WANTED = frozenset({Applicability.SAFE, Applicability.UNSAFE})
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -62,12 +64,16 @@ class Program(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A program, what its fixes made of it, and the findings that were fixed."""
+    """A program, what its fixes made of it, the codes that were fixed, and what is wrong before it has run.
+
+    `repairs`: a fix among them is to change what the program prints.
+    """
 
     program: Program
     fixed: Program
     codes: list[str]
     wrong: list[str]
+    repairs: bool
 
 
 # ---------------------------------------------------------------- programs
@@ -127,7 +133,17 @@ def fixed(program: Program, rules: Sequence[Rule], scratch: Path) -> Trial:
     for draft in result.drafts.values():
         modules[str(Path(draft.file.absolute).relative_to(scratch.resolve()))] = draft.text
     codes = [finding.code for finding in result.fixed]
-    return Trial(program, Program(program.name, modules, program.main), codes, _wrong(result, modules))
+    repairs = any(f.code in REPAIRS and not _is_safe_numpy(f) for f in result.fixed)
+    after = Program(program.name, modules, program.main)
+    return Trial(program, after, codes, _wrong(result, modules), repairs)
+
+
+def _is_safe_numpy(finding: Finding) -> bool:
+    return (
+        finding.code == "JAX206"
+        and finding.fix is not None
+        and finding.fix.applicability is Applicability.SAFE
+    )
 
 
 def _wrong(result: Fixed, modules: Mapping[str, str]) -> list[str]:
@@ -198,7 +214,8 @@ def compare(trial: Trial, worker: Worker, scratch: Path) -> tuple[str, str]:
         _, again, _ = worker.run(trial.program, scratch / "again")
         if not same(before, again):
             return "never the same", ""
-        return "prints something else", f"before:\n{before}\nafter:\n{after}"
+        verdict = "repaired" if trial.repairs else "prints something else"
+        return verdict, f"before:\n{before}\nafter:\n{after}"
     return "same", ""
 
 

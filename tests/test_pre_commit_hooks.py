@@ -16,18 +16,24 @@ yaml = pytest.importorskip("yaml")
 HOOKS: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[1] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
 )
-NAMES = """
-a.py pkg/a.pyi pyproject.toml sub/pyproject.toml my-pyproject.toml uv.lock sub/poetry.lock pylock.toml pylock.gpu.toml
-requirements.txt requirements-dev.txt dev-requirements.txt requirement.txt requirements.in requirements/base.txt
-sub/requirements/gpu.in requirements/sub/base.txt environment.yml environment-gpu.yaml env.yml conda-env.yml myenv.yml
-notes.txt setup.cfg a.pyc Cargo.lock README.md ci.yml
-""".split()
+GIVEN = [
+    *("a.py", "pkg/a.pyi", "pyproject.toml", "sub/pyproject.toml", "uv.lock", "sub/poetry.lock"),
+    *("pylock.toml", "pylock.gpu.toml", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt"),
+    *("requirement.txt", "requirements.in", "requirements/base.txt", "sub/requirements/gpu.in"),
+    *("environment.yml", "environment-gpu.yaml", "env.yml", "conda-env.yml"),
+]
+OTHERS = [
+    *("my-pyproject.toml", "requirements/sub/base.txt", "myenv.yml", "notes.txt", "setup.cfg", "a.pyc"),
+    *("Cargo.lock", "README.md", "ci.yml"),
+]
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=[hook["id"] for hook in HOOKS])
 def test_hooks_are_given_what_the_command_looks_at(hook: dict[str, Any]) -> None:
-    given = {name for name in NAMES if re.search(hook["files"], name)}
-    assert given == {name for name in NAMES if name.endswith((".py", ".pyi")) or is_dependency_name(name)}
+    assert [name for name in (*GIVEN, *OTHERS) if re.search(hook["files"], name)] == GIVEN
+    assert [
+        name for name in (*GIVEN, *OTHERS) if name.endswith((".py", ".pyi")) or is_dependency_name(name)
+    ] == GIVEN
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=[hook["id"] for hook in HOOKS])

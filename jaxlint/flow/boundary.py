@@ -309,7 +309,7 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
                 note_growth(frame, state, call.node, names)
                 note_carried(frame, state, call.node, names)
                 note_unstable(frame, state, call.node, names)
-            if state.donated:
+            if state.donated or (frame.targets and not frame.level):
                 from jaxlint.flow.donating import note_donation
 
                 note_donation(frame, state, call)

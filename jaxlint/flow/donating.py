@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 
 from jaxlint.flow import sharing
 from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.boundary import describe
-from jaxlint.flow.facts import DoubleDonation, UselessDonation
+from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.pending import PendingFact
@@ -30,15 +31,7 @@ class PendingDonation(PendingFact):
         frame, call = self.frame, self.call
         if any(isinstance(a, ast.Starred) for a in call.args) or gives_only_numbers(self.state.result):
             return None
-        scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
-        at = sharing.Place(frame.module, scope, call.lineno, {})
-        finder = sharing.Sources(frame.run.program)
-        sources = [
-            (source, self._is_donated(position, word))
-            for position, word, node in _arguments(call)
-            for source in finder.of(node, at)
-        ]
-        for earlier, later in sharing.shared(sources):
+        for earlier, later in _shared(frame, call, self._is_donated):
             alias = earlier if _within(earlier.node, later.node, call) else later
             made = alias.way[0]
             if _has_two_names(earlier.node, later.node, call) and isinstance(made, ast.expr):
@@ -59,6 +52,39 @@ class PendingDonation(PendingFact):
     def _is_donated(self, position: int | None, word: str | None) -> bool:
         donated = self.state.donated or frozenset()
         return position in donated or word in donated
+
+
+def _shared(
+    frame: Frame, call: ast.Call, is_donated: Callable[[int | None, str | None], bool]
+) -> Iterator[tuple[sharing.Source, sharing.Source]]:
+    """The pairs of arguments of a call, or parts of them, that are one array."""
+    scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
+    at = sharing.Place(frame.module, scope, call.lineno, {})
+    finder = sharing.Sources(frame.run.program)
+    sources = [
+        (source, is_donated(position, word))
+        for position, word, node in _arguments(call)
+        for source in finder.of(node, at)
+    ]
+    return sharing.shared(sources)
+
+
+class PendingSharing(PendingFact):
+    """A call that could donate: do two of its arguments share an array?"""
+
+    __slots__ = ("call", "frame", "proof")
+
+    def __init__(self, frame: Frame, call: ast.Call) -> None:
+        self.frame = frame
+        self.call = call
+        self.proof = frame.proof()
+
+    def fact(self) -> SharedArguments | None:
+        frame, call = self.frame, self.call
+        for earlier, later in _shared(frame, call, lambda position, word: True):
+            names = ast.unparse(earlier.node), ast.unparse(later.node)
+            return SharedArguments(frame.place(call), frame.symbol, self.proof, names=names)
+        return None
 
 
 def _arguments(call: ast.Call) -> list[tuple[int | None, str | None, ast.expr]]:
@@ -233,6 +259,10 @@ def gives_only_numbers(result: Value | None, depth: int = 0) -> bool:
 
 
 def note_donation(frame: Frame, state: BoundaryState, call: Call) -> None:
-    """A boundary that donates is called."""
-    if not frame.quiet and not frame.level and state.donated and isinstance(call.node, ast.Call):
+    """A boundary is called that donates, or might as well."""
+    if frame.quiet or frame.level or not isinstance(call.node, ast.Call):
+        return
+    if state.donated:
         frame.log.append(PendingDonation(frame, state, call.node))
+    elif state.donated is not None and frame.targets and len(call.node.args) + len(call.node.keywords) > 1:
+        frame.log.append(PendingSharing(frame, call.node))

@@ -511,6 +511,14 @@ class DoubleDonation(Fact):
 
 
 @record
+class SharedArguments(Fact):
+    """A call (place) that donates nothing and rebinds what it passes gets one array under two arguments: each
+    could not be donated beside the other. `names` are the two as they are written where they come from."""
+
+    names: tuple[str, str]
+
+
+@record
 class UselessDonation(Fact):
     """A boundary donates arguments that no output can take. `why`: "numbers" (every output is one), "taken" (the
     others are new values of other parameters), "dtype" (integers come in, floating numbers out) or "absent" (no

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlint.finding import Applicability, Fix
-from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand
+from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, SharedArguments
 
 from ._fresh import made_for
+from ._holders import held_elsewhere
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -19,6 +21,8 @@ Slot: TypeAlias = str | int  # a parameter's name, or its position where the nam
 
 # Python numbers, and numpy arrays, of which the device gets a copy.
 _NOT_DONATED = (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE, Kind.HOST)
+# Optimisers of optax whose state begins with the parameters' own arrays: both cannot be donated.
+_SHARING = re.compile(r"\b(scale_by_)?lbfgs\b|\bschedule_free|\blookahead\b|\bcontrib\b")
 _FACTORY_SINCE = (0, 8)  # `jax.jit(donate_argnames=...)` without a function decorates from here on
 
 
@@ -55,6 +59,13 @@ def applicability(
     added, else it is to be thought about. None where it would be wrong."""
     if not slots or "" in slots:
         return None
+    calls = {use.place for use in uses}
+    if any(shared.place in calls for shared in ctx.facts(SharedArguments)):
+        return None  # the runtime refuses to donate one array twice, or to read it beside that
+    if any(held_elsewhere(use.place, name, ctx) for use in uses for name in use.rebinds):
+        return None
+    if len(slots) > 1 and _SHARING.search(ctx.source):
+        return Applicability.DISPLAY
     if boundary.flavour == "filter":
         exact = bool(uses) and _kept(boundary, uses, ctx) <= {0}
         return Applicability.UNSAFE if exact else Applicability.DISPLAY

@@ -15,7 +15,7 @@ from jaxlint.finding import Place
 if TYPE_CHECKING:
     from jaxlint.context import Context
 
-_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _LIBRARIES = ("jax.numpy.", "jax.random.", "numpy.")
 # May return what they were given.
 _SAME = frozenset(
@@ -37,22 +37,22 @@ def made_for(call: Place, name: str, ctx: Context) -> bool:
     """Whether each value that a plain name has at a call of this file was made in the same round of its loop."""
     if call.path != ctx.path:
         return False
-    scope, loop = _around(call, ctx.focus.tree)
+    scope, loop = around(call, ctx.focus.tree)
     if loop is None:
         return _all_new(name, scope.body, ctx, 3)
-    if isinstance(loop, ast.For) and name in _names(loop.target):
+    if isinstance(loop, ast.For) and name in names_in(loop.target):
         return _yields_new(loop.iter, ctx)
     return _all_new(name, loop.body, ctx, 3)
 
 
-def _around(call: Place, tree: ast.Module) -> tuple[ast.Module | _Function, ast.For | ast.While | None]:
+def around(call: Place, tree: ast.Module) -> tuple[ast.Module | Function, ast.For | ast.While | None]:
     """The innermost function around a place, and the innermost loop in it."""
-    scope: ast.Module | _Function = tree
+    scope: ast.Module | Function = tree
     loop: ast.For | ast.While | None = None
     for node in ast.walk(tree):  # outer ones first
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(node, call):
             scope, loop = node, None
-    for node in _own(scope.body):
+    for node in own(scope.body):
         if isinstance(node, (ast.For, ast.While)) and _holds(node, call):
             loop = node
     return scope, loop
@@ -62,7 +62,7 @@ def _holds(node: ast.stmt, place: Place) -> bool:
     return node.lineno <= place.span.line <= (node.end_lineno or node.lineno)
 
 
-def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
+def own(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """The nodes of a body, outer ones first, those of functions within it left out."""
     waiting: list[ast.AST] = list(body)
     while waiting:
@@ -75,14 +75,14 @@ def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
 def _all_new(name: str, body: list[ast.stmt], ctx: Context, depth: int) -> bool:
     """Every binding of a name in a body is to a new array."""
     found = False
-    for node in _own(body):
-        if isinstance(node, ast.Assign) and any(name in _names(target) for target in node.targets):
+    for node in own(body):
+        if isinstance(node, ast.Assign) and any(name in names_in(target) for target in node.targets):
             if not _is_new(node.value, body, ctx, depth):
                 return False
             found = True
         elif isinstance(node, (ast.For, ast.NamedExpr, ast.withitem, ast.AugAssign, ast.AnnAssign)):
             target = node.optional_vars if isinstance(node, ast.withitem) else node.target
-            if target is not None and name in _names(target):
+            if target is not None and name in names_in(target):
                 return False
     return found
 
@@ -118,16 +118,16 @@ def _yields_new(iterated: ast.expr, ctx: Context) -> bool:
     made = [n for n in ctx.focus.tree.body if isinstance(n, ast.FunctionDef) and n.name == iterated.func.id]
     if len(made) != 1 or made[0].decorator_list:
         return False
-    yielded = [node.value for node in _own(made[0].body) if isinstance(node, ast.Yield)]
+    yielded = [node.value for node in own(made[0].body) if isinstance(node, ast.Yield)]
     items = [item for value in yielded for item in (value.elts if isinstance(value, ast.Tuple) else [value])]
     return bool(items) and all(item is not None and _is_item_new(item, made[0], ctx) for item in items)
 
 
 def _is_item_new(item: ast.expr, generator: ast.FunctionDef, ctx: Context) -> bool:
-    loop = next((n for n in _own(generator.body) if isinstance(n, (ast.For, ast.While))), None)
+    loop = next((n for n in own(generator.body) if isinstance(n, (ast.For, ast.While))), None)
     body = loop.body if loop is not None else generator.body
     return _all_new(item.id, body, ctx, 3) if isinstance(item, ast.Name) else _is_new(item, body, ctx, 3)
 
 
-def _names(target: ast.expr) -> set[str]:
+def names_in(target: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}

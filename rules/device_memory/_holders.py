@@ -1,0 +1,116 @@
+"""Who else holds an array that a call is about to give away."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jaxlint.finding import Place
+
+from ._fresh import Function, around, names_in, own
+
+if TYPE_CHECKING:
+    from jaxlint.context import Context
+
+# Methods of containers that keep what they are given.
+_STORES = frozenset(
+    {"append", "appendleft", "add", "extend", "insert", "put", "push", "setdefault", "update"}
+)
+_DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
+
+
+def held_elsewhere(call: Place, name: str, ctx: Context) -> bool:
+    """Whether an argument (a plain or dotted name) of a call of this file is also kept under another name, in a
+    container, or by who called the function around it."""
+    if call.path != ctx.path:
+        return False
+    scope, _ = around(call, ctx.focus.tree)
+    if any(_keeps(node, name) for node in own(scope.body)):
+        return True
+    return (
+        not isinstance(scope, ast.Module) and _is_parameter(scope, name) and _caller_keeps(scope, name, ctx)
+    )
+
+
+def _keeps(node: ast.AST, name: str) -> bool:
+    """A statement or an expression by which the value gets one more holder."""
+    if isinstance(node, ast.Assign):
+        others = [target for target in node.targets if ast.unparse(target) != name]
+        return bool(others) and not _takes_apart(node, name) and _shows(node.value, name)
+    if isinstance(node, (ast.Yield, ast.NamedExpr)):
+        return node.value is not None and _shows(node.value, name)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORES:
+        return any(_shows(a, name) for a in (*node.args, *(k.value for k in node.keywords)))
+    return False
+
+
+def _takes_apart(node: ast.Assign, name: str) -> bool:
+    """`a, b = b, a`: names of values change places, and no value gets one more."""
+    return isinstance(node.value, ast.Tuple) and all(name in names_in(target) for target in node.targets)
+
+
+def _shows(value: ast.expr, name: str) -> bool:
+    """Whether a value is the named one, or a display that holds it."""
+    if isinstance(value, (ast.Name, ast.Attribute)):
+        return ast.unparse(value) == name
+    if isinstance(value, ast.Dict):
+        return any(_shows(item, name) for item in value.values)
+    return isinstance(value, _DISPLAYS) and any(
+        isinstance(item, ast.expr) and _shows(item, name) for item in ast.iter_child_nodes(value)
+    )
+
+
+# ---------------------------------------------------------------- callers
+
+
+def _is_parameter(scope: Function, name: str) -> bool:
+    return name in _parameters(scope)
+
+
+def _parameters(scope: Function) -> list[str]:
+    arguments = scope.args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _caller_keeps(scope: Function, name: str, ctx: Context) -> bool:
+    """Whether some call of a function in this file passes, for a parameter, what it goes on using."""
+    tree = ctx.focus.tree
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if _called(call) == scope.name:
+            for given in _given(call, scope, name):
+                if isinstance(given, ast.Attribute):
+                    return True
+                if isinstance(given, ast.Name) and _is_used_again(given.id, call, tree):
+                    return True
+    return False
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+
+
+def _given(call: ast.Call, scope: Function, name: str) -> Iterator[ast.expr]:
+    """What a call passes for a parameter. A method's own object is not written among the arguments."""
+    parameters = _parameters(scope)
+    position = parameters.index(name) - (
+        parameters[0] in ("self", "cls") and isinstance(call.func, ast.Attribute)
+    )
+    yield from call.args[position : position + 1] if position >= 0 else ()
+    yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
+
+
+def _is_used_again(name: str, call: ast.Call, tree: ast.Module) -> bool:
+    """Whether the caller reads a name below a call, or the call runs again, without giving the name a new value."""
+    span = call.lineno, call.end_lineno or call.lineno
+    scopes = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    scope: ast.AST = next((s for s in reversed(scopes) if s.lineno <= span[0] <= (s.end_lineno or 0)), tree)
+    nodes = list(ast.walk(scope))
+    assigned = [n for n in nodes if isinstance(n, ast.Assign) and n.lineno <= span[0] <= (n.end_lineno or 0)]
+    if any(name in names_in(target) for node in assigned for target in node.targets):
+        return False
+    loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
+    again = any(loop.lineno < span[0] <= (loop.end_lineno or 0) for loop in loops)
+    reads = (n for n in nodes if isinstance(n, ast.Name) and n.id == name)
+    return again or any(isinstance(n.ctx, ast.Load) and n.lineno > span[1] for n in reads)
