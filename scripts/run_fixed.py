@@ -124,9 +124,12 @@ def fixed(program: Program, rules: Sequence[Rule], scratch: Path) -> Trial:
     project = Project("", settings, [str(scratch)])
     files = [file for file in discover([str(scratch)], project).files if file.path.endswith(".py")]
 
+    seen: list[list[Finding]] = []
+
     def look(changed: Mapping[str, SourceFile]) -> list[Finding]:
         now = [changed.get(file.path, file) for file in files]
-        return check(now, project, settings, rules, jobs=1, cache=False)
+        seen.append(check(now, project, settings, rules, jobs=1, cache=False))
+        return seen[-1]
 
     result = fix(files, look, WANTED)
     modules = dict(program.modules)
@@ -135,7 +138,7 @@ def fixed(program: Program, rules: Sequence[Rule], scratch: Path) -> Trial:
     codes = [finding.code for finding in result.fixed]
     repairs = any(f.code in REPAIRS and not _is_safe_numpy(f) for f in result.fixed)
     after = Program(program.name, modules, program.main)
-    return Trial(program, after, codes, _wrong(result, modules), repairs)
+    return Trial(program, after, codes, _wrong(result, seen[0], modules), repairs)
 
 
 def _is_safe_numpy(finding: Finding) -> bool:
@@ -146,12 +149,14 @@ def _is_safe_numpy(finding: Finding) -> bool:
     )
 
 
-def _wrong(result: Fixed, modules: Mapping[str, str]) -> list[str]:
+def _wrong(result: Fixed, before: Sequence[Finding], modules: Mapping[str, str]) -> list[str]:
     wrong = [f"{f.code}: {f.message}" for f in result.findings if f.code in ("JAX000", "JAX001")]
     wrong += [f"not stable: {' '.join(codes)}" for codes in result.unsettled.values()]
     wrong += [
         f"{f.code} is still fixable" for f in result.findings if f.fix and f.fix.applicability in WANTED
     ]
+    first, fixed, left = (Counter(f.code for f in fs) for fs in (before, result.fixed, result.findings))
+    wrong += [f"{c} is found as before although it was fixed" for c in fixed if left[c] > first[c] - fixed[c]]
     for name, source in modules.items():
         try:
             ast.parse(source)

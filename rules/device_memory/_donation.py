@@ -63,7 +63,7 @@ def applicability(
     if any(shared.place in calls for shared in ctx.facts(SharedArguments)):
         return None  # the runtime refuses to donate one array twice, or to read it beside that
     if any(held_elsewhere(use.place, name, ctx) for use in uses for name in use.rebinds):
-        return None
+        return Applicability.DISPLAY
     if len(slots) > 1 and _SHARING.search(ctx.source):
         return Applicability.DISPLAY
     if boundary.flavour == "filter":

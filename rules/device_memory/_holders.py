@@ -35,9 +35,13 @@ def held_elsewhere(call: Place, name: str, ctx: Context) -> bool:
 
 def _keeps(node: ast.AST, name: str) -> bool:
     """A statement or an expression by which the value gets one more holder."""
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return name in names_in(node.target)  # what it is drawn from
+    if isinstance(node, ast.Assign) and any(name in names_in(target) for target in node.targets):
+        return _is_drawn(node.value)
     if isinstance(node, ast.Assign):
         others = [target for target in node.targets if ast.unparse(target) != name]
-        return bool(others) and not _takes_apart(node, name) and _shows(node.value, name)
+        return bool(others) and _shows(node.value, name)
     if isinstance(node, (ast.Yield, ast.NamedExpr)):
         return node.value is not None and _shows(node.value, name)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORES:
@@ -45,9 +49,15 @@ def _keeps(node: ast.AST, name: str) -> bool:
     return False
 
 
-def _takes_apart(node: ast.Assign, name: str) -> bool:
-    """`a, b = b, a`: names of values change places, and no value gets one more."""
-    return isinstance(node.value, ast.Tuple) and all(name in names_in(target) for target in node.targets)
+def _is_drawn(value: ast.expr) -> bool:
+    """Whether a value is one that has a name or a place already: `self.params`, `states[0]`, `a if b else c`."""
+    if isinstance(value, ast.Tuple):
+        return any(map(_is_drawn, value.elts))
+    if isinstance(value, ast.IfExp):
+        return _is_drawn(value.body) or _is_drawn(value.orelse)
+    if isinstance(value, ast.Subscript):
+        return not any(isinstance(node, ast.Slice) for node in ast.walk(value.slice))
+    return isinstance(value, (ast.Name, ast.Attribute))
 
 
 def _shows(value: ast.expr, name: str) -> bool:
