@@ -12,7 +12,12 @@ def line(finding: Finding) -> str:
     """The finding on one line."""
     span = finding.span
     message = " ".join(finding.message.split())
-    return f"{finding.path}:{span.line}:{span.column}: {finding.code} {message}"
+    return f"{on_one_line(finding.path)}:{span.line}:{span.column}: {finding.code} {message}"
+
+
+def on_one_line(path: str) -> str:
+    """A path without what would break a line or change a terminal; names of files may hold anything."""
+    return path if path.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in path)
 
 
 def write(run: Run, stream: TextIO) -> None:

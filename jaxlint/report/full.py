@@ -9,6 +9,7 @@ from typing import NamedTuple, TextIO
 
 from jaxlint.finding import Applicability, Finding, Fix, Place, Severity
 from jaxlint.report import suggestion
+from jaxlint.report.concise import on_one_line
 from jaxlint.report.run import Run
 
 _TAB = "    "
@@ -65,7 +66,7 @@ def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
     style = _STYLES[finding.severity]
     span = finding.span
     yield [
-        _Piece(f"{finding.path}:{span.line}:{span.column}", "bold"),
+        _Piece(f"{on_one_line(finding.path)}:{span.line}:{span.column}", "bold"),
         _Piece(": "),
         _Piece(finding.code, style),
         _Piece(f" {' '.join(finding.message.split())}"),
@@ -77,7 +78,7 @@ def _finding(finding: Finding, run: Run) -> Iterator[_Line]:
     for related in finding.related:
         if related.place.path != path:
             path = related.place.path
-            where = f"{path}:{related.place.span.line}:{related.place.span.column}"
+            where = f"{on_one_line(path)}:{related.place.span.line}:{related.place.span.column}"
             yield [_Piece(" " * margin + "::: ", _MARGIN), _Piece(where)]
         yield from _excerpt(related.place, run, margin, "-", _RELATED, related.message)
     yield [_Piece(" " * margin + " = ", _MARGIN), _Piece(_remarks(finding))]

@@ -1,4 +1,7 @@
-"""JUnit's XML: each finding is a test case that failed, each file with findings a suite."""
+"""JUnit's XML: each finding is a test case that failed, each file with findings a suite.
+
+It is all ASCII, so that it says the same whatever encoding it is written in.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +24,41 @@ def write(run: Run, stream: TextIO) -> None:
     for finding in run.findings:
         by_path.setdefault(finding.path, []).append(finding)
     suites = [_suite(run.relative(path), findings) for path, findings in by_path.items()]
-    if not suites:
-        passed = _tag("testcase", {"name": "no findings", "classname": "jaxlint", "time": 0}, [])
-        suites = [_tag("testsuite", {"name": "jaxlint", **_counts([]), "tests": 1}, passed)]
-    total = {"name": "jaxlint", **_counts(run.findings), "tests": max(1, len(run.findings))}
-    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-    stream.writelines(
-        f"{line}\n" for line in _tag("testsuites", total, [line for suite in suites for line in suite])
-    )
+    if run.problems or not suites:
+        suites.append(_suite_of_run(run))
+    problems = len(run.problems)
+    total = _counts(run.findings, problems) if run.findings or problems else _PASSED
+    lines = _tag("testsuites", {"name": "jaxlint", **total}, [line for suite in suites for line in suite])
+    text = "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', *lines, ""))
+    stream.write(text.encode("ascii", "xmlcharrefreplace").decode("ascii"))
 
 
-def _counts(findings: Sequence[Finding]) -> dict[str, object]:
+_PASSED: dict[str, object] = {"tests": 1, "failures": 0, "errors": 0, "time": 0}
+
+
+def _counts(findings: Sequence[Finding], problems: int = 0) -> dict[str, object]:
     """Failures are what was found; an error is what kept us from looking."""
     errors = sum(finding.code in FAILURES for finding in findings)
-    return {"tests": len(findings), "failures": len(findings) - errors, "errors": errors, "time": 0}
+    return {
+        "tests": len(findings) + problems,
+        "failures": len(findings) - errors,
+        "errors": errors + problems,
+        "time": 0,
+    }
+
+
+def _suite_of_run(run: Run) -> list[str]:
+    """What belongs to no file: that nothing was found, or what could not be looked at."""
+    own = {"classname": "jaxlint", "time": 0}
+    if not run.problems:
+        passed = _tag("testcase", {"name": "no findings", **own}, [])
+        return _tag("testsuite", {"name": "jaxlint", **_PASSED}, passed)
+    cases = [
+        line
+        for problem in run.problems
+        for line in _tag("testcase", {"name": problem, **own}, _tag("error", {"message": problem}, []))
+    ]
+    return _tag("testsuite", {"name": "jaxlint", **_counts([], len(run.problems))}, cases)
 
 
 def _suite(path: str, findings: Sequence[Finding]) -> list[str]:

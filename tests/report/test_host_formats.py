@@ -333,7 +333,10 @@ def test_junit_is_well_formed_and_counts(name: str) -> None:
         assert counted == [len(cases), kinds.count("failure"), kinds.count("error")]
     for key in ("tests", "failures", "errors"):
         assert int(top.get(key, "-1")) == sum(int(suite.get(key, "-1")) for suite in suites)
-    assert int(top.get("tests", "0")) == max(1, len(ODD[name]().findings))
+    run = ODD[name]()
+    assert int(top.get("tests", "0")) == max(1, len(run.findings) + len(run.problems))
+    assert (int(top.get("errors", "0")) > 0) == (run.status == 2)
+    assert text.isascii()
 
 
 def test_junit_case() -> None:

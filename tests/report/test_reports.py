@@ -61,6 +61,12 @@ def test_concise() -> None:
     assert written("concise", replace(FINDING, message="one\n  two")) == "a.py:4:6: JAX103 one two\n"
 
 
+@pytest.mark.parametrize("output_format", ["concise", "full"])
+def test_a_path_that_would_break_the_line(output_format: str) -> None:
+    found = replace(FINDING, place=Place("a\nb\x1b\udce9日.py", Span(1, 1, 1, 2)), related=())
+    assert written(output_format, found).startswith("a\\nb\\x1b\\udce9日.py:1:1: JAX103")
+
+
 # ---------------------------------------------------------------- json
 
 
