@@ -17,8 +17,11 @@ from jaxlint.finding import Finding, Severity
 from jaxlint.project.files import SourceFile, shown
 from jaxlint.project.settings import Settings
 from jaxlint.project.workspace import Part, Workspace, survey
+from jaxlint.recording.unreadable import Unreadable
 
 if TYPE_CHECKING:
+    from jaxlint.recording.history import History
+    from jaxlint.recording.join import Join
     from jaxlint.report.run import Run
     from jaxlint.rule import Rule
 
@@ -92,6 +95,11 @@ def check_workspace(workspace: Workspace, args: Namespace, view: View = EVERYTHI
     if not workspace.files and not workspace.problems:
         status.complain("no Python files found")
     baselines = Baselines(args)
+    try:
+        history = _history(workspace, args)
+    except Unreadable as error:
+        status.complain(str(error))
+        return status.FAILED
 
     def look(changed: Mapping[str, SourceFile]) -> list[Finding]:
         """What is to be reported, with some files (by path) as they have become in the meantime."""
@@ -101,7 +109,7 @@ def check_workspace(workspace: Workspace, args: Namespace, view: View = EVERYTHI
             for project, files in workspace.parts
         )
         return sorted(
-            (finding for part in parts for finding in _part(part, rules, baselines, view, args)),
+            (finding for part in parts for finding in _part(part, rules, baselines, view, history, args)),
             key=lambda finding: (finding.place, finding.code, finding.message),
         )
 
@@ -151,27 +159,62 @@ def _status(outcome: Outcome, workspace: Workspace, args: Namespace) -> int:
 
 
 def _part(
-    part: Part, rules: Sequence[Rule], baselines: Baselines, view: View, args: Namespace
+    part: Part,
+    rules: Sequence[Rule],
+    baselines: Baselines,
+    view: View,
+    history: History | None,
+    args: Namespace,
 ) -> list[Finding]:
     """What is to be reported about the files of one project, with verdicts where they were asked for."""
-    findings = view.narrow(_findings(part, rules, baselines, cache=not args.no_cache))
-    if not args.confirm:
-        return findings
-    from jaxlint.confirm.confirm import confirm
-    from jaxlint.confirm.options import options_of
+    join = _join(history, part)
+    findings = view.narrow(_findings(part, rules, baselines, join, cache=not args.no_cache))
+    tested = findings
+    if args.confirm:
+        from jaxlint.confirm.confirm import confirm
+        from jaxlint.confirm.options import options_of
 
-    return confirm(findings, part, options_of(part.settings, args))
+        tested = confirm(findings, part, options_of(part.settings, args))
+    return join.judged(tested, findings) if join is not None else tested
 
 
-def _findings(part: Part, rules: Sequence[Rule], baselines: Baselines, *, cache: bool) -> list[Finding]:
+def _history(workspace: Workspace, args: Namespace) -> History | None:
+    """The record that was asked for. Raises Unreadable."""
+    path = args.record
+    if path is None and args.confirm:
+        path = workspace.settings.confirm.get("record")
+        path = os.path.join(os.path.dirname(workspace.settings.file), path) if isinstance(path, str) else None
+    if path is None:
+        return None
+    from jaxlint.recording.history import read
+
+    history = read(path)
+    for problem in history.problems({file.absolute for file in workspace.files}):
+        status.complain(f"{path}: {problem}")
+    return history
+
+
+def _join(history: History | None, part: Part) -> Join | None:
+    if history is None:
+        return None
+    from jaxlint.recording.join import Join
+
+    return Join(history, part)
+
+
+def _findings(
+    part: Part, rules: Sequence[Rule], baselines: Baselines, join: Join | None, *, cache: bool
+) -> list[Finding]:
     """What is to be reported about the files of one project."""
     from jaxlint.check import check
     from jaxlint.project.policy import Policy
 
-    policy = Policy(part.project, rules, min_severity=Severity.INFO)
+    policy = Policy(part.project, rules, min_severity=Severity.INFO, recorded=join is not None)
     found = check(
         part.files, part.project, part.settings, policy.rules, jobs=_jobs(part.settings), cache=cache
     )
+    if join is not None:
+        found = [*found, *join.observed(found)]
     by_path: dict[str, list[Finding]] = {}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)

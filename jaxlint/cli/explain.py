@@ -48,7 +48,8 @@ def _symptoms() -> str:
 def _text(subject: Meta | EngineCode) -> str:
     if isinstance(subject, EngineCode):
         kind = f"{subject.severity.value}, reported by the engine itself"
-        return f"# {subject.code} {subject.slug}\n\n{kind}\n\n{subject.summary}\n"
+        text = f"# {subject.code} {subject.slug}\n\n{kind}\n\n{subject.summary}\n"
+        return f"{text}\n{subject.details}" if subject.details else text
     title, _, rest = page.read(subject.page).body(lambda block: f"```{block.language}").partition("\n")
     kind = f"{subject.severity.value}, {subject.status} since {subject.since}, fix: {subject.fix}"
     return f"{title}\n\n{kind}\n\n{rest.lstrip()}"

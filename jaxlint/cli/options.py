@@ -90,7 +90,7 @@ def add_shared(parser: ArgumentParser) -> None:
     confirm.add_argument("--confirm", action="store_true", help="test every finding's claim")
     confirm.add_argument("--target", **_codes("TARGET"), help="auto, cpu, gpu, cuda:CHIP, tpu:CHIP (auto)")
     confirm.add_argument("--python", metavar="EXE", help="the interpreter that has the project's jax")
-    confirm.add_argument("--record", metavar="FILE", help="take inputs from what `jaxlint record` wrote")
+    confirm.add_argument("--record", metavar="FILE", help="what `jaxlint record` wrote: what happened")
     confirm.add_argument("--timeout", type=_seconds, metavar="S", help="seconds for one measurement (60)")
 
 
@@ -132,7 +132,7 @@ def contradiction(args: Namespace) -> str:
         given = [next((name for name in names if getattr(args, name)), None) for names in (some, others)]
         if None not in given:
             return f"{' and '.join(map(_option, given))} exclude each other"
-    needing = [name for name in ("target", "python", "record", "timeout") if getattr(args, name) is not None]
+    needing = [name for name in ("target", "python", "timeout") if getattr(args, name) is not None]
     if needing and not args.confirm:
         return f"{' and '.join(map(_option, needing))} need --confirm"
     if args.add_ignore and STDIN in args.paths:

@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _report(path: str, output_format: str) -> int:
     from jaxlint.recording import text
-    from jaxlint.recording.history import Unreadable, read
+    from jaxlint.recording.history import read
+    from jaxlint.recording.unreadable import Unreadable
 
     try:
         history = read(path)

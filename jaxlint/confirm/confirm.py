@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from jaxlint.confirm import interpreter
 from jaxlint.confirm.availability import availability
-from jaxlint.confirm.claim import Claim, claim
+from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.claims import Claims
 from jaxlint.confirm.judging import Judged, Judging
 from jaxlint.confirm.observing import Observer
 from jaxlint.confirm.options import Options
@@ -16,12 +17,9 @@ from jaxlint.confirm.targets import Target, parse
 from jaxlint.confirm.verdict import Outcome, Verdict, unknown
 from jaxlint.engine_codes import ENGINE_CODES
 from jaxlint.finding import Finding, Severity
-from jaxlint.project.comments import Comments
 from jaxlint.project.source import SourceError
-from jaxlint.project.statements import Statements, Stretch
 from jaxlint.project.workspace import Part
 from jaxlint.record import replace
-from jaxlint.sources import Sources
 
 _ENGINE = frozenset(code.code for code in ENGINE_CODES)
 
@@ -37,7 +35,7 @@ def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[F
     if not concerned:
         return list(findings)
     python = interpreter.find(options.python, part.project)
-    claims = _Claims(part)
+    claims = Claims(part)
     judged: dict[int, list[Judged]] = {}
     for environment, group in _by_environment(targets):
         with Observer(python, os.getcwd(), environment, options) as observer:
@@ -53,7 +51,7 @@ def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[F
 
 
 def _file(
-    claims: _Claims, here: Sequence[Claim], observer: Observer, options: Options, targets: Sequence[Target]
+    claims: Claims, here: Sequence[Claim], observer: Observer, options: Options, targets: Sequence[Target]
 ) -> list[tuple[Claim, Judged]]:
     """The claims about one file, judged."""
     if not targets:
@@ -64,34 +62,6 @@ def _file(
     except SourceError as error:
         return [(one, Judged((unknown(targets[0].name, str(error)),))) for one in here]
     return list(Judging(observer, options, targets, file, source).judge(here))
-
-
-class _Claims:
-    """Makes claims of findings."""
-
-    def __init__(self, part: Part) -> None:
-        self.sources = Sources({file.absolute: file for file in part.files})
-        self._statements: dict[str, Statements | None] = {}
-        self._known: dict[int, Claim] = {}
-
-    def of(self, finding: Finding) -> Claim:
-        """The claim of a finding, the same each time."""
-        if id(finding) not in self._known:
-            self._known[id(finding)] = claim(finding, self._stretch)
-        return self._known[id(finding)]
-
-    def _stretch(self, file: str, line: int, column: int) -> Stretch | None:
-        if file not in self._statements:
-            try:
-                source = self.sources.parsed(file)
-            except SourceError:
-                self._statements[file] = None
-            else:
-                tree = source.tree
-                colons = Comments(source.text).colons
-                self._statements[file] = Statements(tree, colons) if tree is not None else None
-        statements = self._statements[file]
-        return statements.around(line, column) if statements is not None else None
 
 
 def _by_environment(targets: Sequence[Target]) -> list[tuple[dict[str, str], list[Target]]]:

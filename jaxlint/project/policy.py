@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from jaxlint import registry
 from jaxlint.dependencies.names import format_of
-from jaxlint.engine_codes import ENGINE_CODES, FAILURES, UNKNOWN_CODE
+from jaxlint.engine_codes import ENGINE_CODES, FAILURES, OBSERVED_RETRACE, UNKNOWN_CODE
 from jaxlint.finding import Finding, Place, Severity, Span
 from jaxlint.project import markers, source
 from jaxlint.project.files import SourceFile, shown
@@ -31,8 +31,9 @@ class Policy:
         *,
         min_severity: Severity,
         honour_noqa: bool = True,
+        recorded: bool = False,
     ) -> None:
-        """`min_severity` holds where the settings ask for none."""
+        """`min_severity` holds where the settings ask for none; `recorded`: there is a record of a run."""
         settings = project.settings
         self.mistakes: list[Finding] = []
         self.project = project
@@ -51,6 +52,8 @@ class Policy:
         wanted = self._named([*(select or ("ALL",)), *extend_select]) - self._named(ignore)
         self._aliases = registry.aliases(every_rule)
         own = FAILURES | {code.code for code in ENGINE_CODES if code.code in wanted}
+        if not recorded:  # then it is not looked for, and nothing that suppresses it is unused
+            own -= {OBSERVED_RETRACE.code}
         self._enabled = own | {rule.meta.code for rule in self.rules}
         self._severities = self._severity_table()
         self._per_file = [

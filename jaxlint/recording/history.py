@@ -6,18 +6,15 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from jaxlint.record import record
 from jaxlint.recording.changes import Call, Change, changes
 from jaxlint.recording.launch import FORMAT
+from jaxlint.recording.unreadable import Unreadable
 
 WARM_UP = 2  # traces of one call site that are taken for granted: the first call, and one other form of it
-
-
-class Unreadable(Exception):
-    """A file is no record. The text is one line."""
 
 
 @record
@@ -128,6 +125,16 @@ class History:
     def too_old(self) -> str:
         """The version of a jax that could not be recorded, "" if there is none."""
         return next((str(each["jax"]) for each in self.processes if each.get("too_old")), "")
+
+    def problems(self, files: Collection[str]) -> Iterator[str]:
+        """What is to be known before the record is believed; `files` (absolute) are those of interest."""
+        if not self.processes:
+            yield "no process of the program imported jax"
+        if self.too_old:
+            yield f"jax {self.too_old} is too old to be recorded, 0.4.35 is the oldest"
+        stale = [path for path in self.stale() if os.path.realpath(path) in files]
+        if stale:
+            yield f"changed since it was recorded: {', '.join(map(os.path.relpath, stale))}"
 
     def stale(self) -> list[str]:
         """The recorded files that have changed since, or are gone."""

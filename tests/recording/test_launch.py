@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from recorded_programs import QUIET, Run
 
-from jaxlint.recording.history import Unreadable, read
+from jaxlint.recording.history import read
+from jaxlint.recording.unreadable import Unreadable
 
 TRACED = "import jax\nstep = jax.jit(lambda x: x + 1)\nstep(1.0)\n"
 

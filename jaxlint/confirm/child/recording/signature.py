@@ -76,7 +76,7 @@ def _entries(name: str, value: Any) -> Iterator[tuple[str, str]]:
     from jax.tree_util import keystr, tree_flatten_with_path
 
     children, _ = tree_flatten_with_path(value, is_leaf=lambda part: part is not value)
-    if len(children) == 1 and not children[0][0]:  # no container
+    if value is None or (len(children) == 1 and not children[0][0]):  # no container
         yield name, leaf(value)
         return
     yield name, _container(value, len(children))
