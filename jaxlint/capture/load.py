@@ -6,28 +6,49 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from jaxlint.capture import diagnosis, inputs, report, subject, wire
+from jaxlint.capture import claims_live, diagnosis, inputs, memory_profile, report, subject, wire
 from jaxlint.capture.error import CaptureError
 from jaxlint.capture.inputs import Kind
+from jaxlint.capture.memory_profile import LiveArrays
 from jaxlint.capture.report import Report
 from jaxlint.capture.subject import Subject
+from jaxlint.record import replace
 
 
 class Wanted(NamedTuple):
-    """What was asked for: a module by name, a device by number."""
+    """What was asked for: a module by name, a device by number, a memory profile of the same run."""
 
     module: str | None = None
     device: int | None = None
+    memory_profile: Path | None = None
 
 
 def reports(path: Path, wanted: Wanted) -> Iterator[Report | CaptureError]:
     """A report on each capture at a path, or what is wrong with it. Raises CaptureError where nothing is there."""
+    arrays = memory_profile.read(wanted.memory_profile) if wanted.memory_profile is not None else []
     for file in inputs.files(path):
         try:
             with inputs.opened(file) as data:
-                yield _report(file, data, wanted)
+                yield _with_arrays(_report(file, data, wanted), arrays)
         except CaptureError as error:
             yield error
+
+
+def tightness(report: Report) -> tuple[bool, float, str]:
+    """By which reports are sorted: first what failed, then what had the least left."""
+    pool = report.pools[0] if report.pools else None
+    left = (
+        (pool.capacity - max(report.need or 0, pool.peak)) / max(pool.capacity, 1)
+        if pool is not None
+        else 1.0
+    )
+    return not report.failed, left, report.path
+
+
+def _with_arrays(found: Report, arrays: list[LiveArrays]) -> Report:
+    if not arrays:
+        return found
+    return replace(found, live_arrays=tuple(arrays), claims=(*found.claims, *claims_live.live_arrays(arrays)))
 
 
 def _report(path: Path, data: wire.Data, wanted: Wanted) -> Report:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jaxlint.capture.claim import Claim
+from jaxlint.capture.memory_profile import LiveArrays
 from jaxlint.capture.plan import Plan
 from jaxlint.capture.pools import Pool
 from jaxlint.capture.runtime import Holding
+from jaxlint.capture.sizes import shown
 from jaxlint.capture.subject import Subject
 from jaxlint.record import record
 
@@ -55,10 +59,32 @@ class Report:
     between: tuple[tuple[str, int], ...]
     events: int
     claims: tuple[Claim, ...]
+    live_arrays: tuple[LiveArrays, ...] = ()  # of memory.prof
 
     @property
     def failed(self) -> bool:
         return bool(self.executions) and self.executions[-1].failed
+
+
+def together(holdings: Sequence[Holding]) -> list[Holding]:
+    """For people: what several executions of one module left, as one; largest first."""
+    by_module: dict[str, list[Holding]] = {}
+    for holding in holdings:
+        by_module.setdefault(holding.module or holding.what, []).append(holding)
+    found = [_as_one(group) if group[0].module else group[0] for group in by_module.values()]
+    return sorted(found, key=lambda holding: -holding.size)
+
+
+def _as_one(group: Sequence[Holding]) -> Holding:
+    if len(group) == 1:
+        return group[0]
+    numbers = sorted(holding.number for holding in group)
+    listed = ", ".join(map(str, numbers if len(numbers) <= 4 else numbers[:3]))
+    rest = f", … {numbers[-1]}" if len(numbers) > 4 else ""
+    sizes = {holding.size for holding in group}
+    each = f" ({len(group)} times {shown(sizes.pop())})" if len(sizes) == 1 else f" ({len(group)} of them)"
+    module = group[0].module
+    return Holding(f"outputs of {module} execution {listed}{rest}{each}", sum(h.size for h in group), module)
 
 
 def build(subject: Subject, claims: tuple[Claim, ...]) -> Report:

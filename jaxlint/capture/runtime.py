@@ -20,11 +20,12 @@ BEFORE = "allocated before the capture started"
 
 
 class Holding(NamedTuple):
-    """What one cause keeps in memory. `module` is set for outputs of an execution."""
+    """What one cause keeps in memory. `module` and `number` are set for outputs of an execution."""
 
     what: str
     size: int  # bytes
     module: str = ""
+    number: int = 0
 
 
 class Wait(NamedTuple):
@@ -68,18 +69,19 @@ class Runtime:
         """What lives in a pool just before a time, by what allocated it, largest first."""
         sums = pool.live_at(time)
         origins = list(self._origins)
-        found: Counter[tuple[str, str]] = Counter()
+        found: Counter[tuple[str, str, int]] = Counter()
         for label, size in sums.items():
             if label < 0:
                 execution = self._created[-label - 1].whole
                 name = execution.module or "a module without a name"
-                found[f"outputs of {name} execution {execution.number}", execution.module] += size
+                what = f"outputs of {name} execution {execution.number}"
+                found[what, execution.module, execution.number] += size
             else:
-                found[origins[label], ""] += size
+                found[origins[label], "", 0] += size
         before = pool.in_use_at(time) - sum(sums.values())
         if before > 0:
-            found[BEFORE, ""] += before
-        return [Holding(what, size, module) for (what, module), size in found.most_common()]
+            found[BEFORE, "", 0] += before
+        return [Holding(what, size, *of) for (what, *of), size in found.most_common()]
 
 
 def read(data: wire.Data) -> Runtime:

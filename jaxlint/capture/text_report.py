@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jaxlint.capture.claim import Claim, Remedy
+from jaxlint.capture.memory_profile import LiveArrays
 from jaxlint.capture.plan import PeakBuffer, Plan, Totals
-from jaxlint.capture.report import PoolReport, Report
+from jaxlint.capture.report import PoolReport, Report, together
 from jaxlint.capture.sizes import share, shown
 
 
@@ -21,6 +22,9 @@ def lines(report: Report, top: int) -> Iterator[str]:
     if report.pools:
         yield ""
         yield from _runtime(report, report.pools[0], top)
+    if report.live_arrays:
+        yield ""
+        yield from _live_arrays(report.live_arrays, top)
     yield ""
     yield "diagnosis"
     for claim in report.claims:
@@ -87,11 +91,12 @@ def _runtime(report: Report, pool: PoolReport, top: int) -> Iterator[str]:
     if report.holdings:
         when = "when the last one started" if report.executions else "at the end"
         yield f"  live {when}:"
-        for holding in report.holdings[:top]:
+        holdings = together(report.holdings)
+        for holding in holdings[:top]:
             yield f"    {shown(holding.size):>12}  {holding.what}"
-        if len(report.holdings) > top:
-            rest = sum(holding.size for holding in report.holdings[top:])
-            yield f"    {shown(rest):>12}  in {len(report.holdings) - top} more (--top)"
+        if len(holdings) > top:
+            rest = sum(holding.size for holding in holdings[top:])
+            yield f"    {shown(rest):>12}  in {len(holdings) - top} more (--top)"
     if report.between:
         events = (f"{name} x{count}" if count > 1 else name for name, count in report.between[:8])
         yield f"  host events between the last two: {', '.join(events)}"
@@ -114,6 +119,14 @@ def _executions(report: Report, top: int) -> Iterator[str]:
         yield f"    {f'#{execution.number}':>12}  {shown(execution.in_use)} in use at its start, {state}{waited}"
 
 
+def _live_arrays(arrays: Sequence[LiveArrays], top: int) -> Iterator[str]:
+    yield "live arrays by Python line (memory.prof)"
+    for item in arrays[:top]:
+        place = str(item.frames[0]) if item.frames else "no Python line"
+        function = f" in {item.frames[0].function}" if item.frames and item.frames[0].function else ""
+        yield f"    {shown(item.size):>12}  {item.number} x {item.kind or 'array'}  {place}{function}"
+
+
 def _claim(claim: Claim) -> Iterator[str]:
     rules = f"  -> {', '.join(claim.rules)}" if claim.rules else ""
     yield f"  [{claim.basis.value}] {claim.text}{rules}"
@@ -123,6 +136,11 @@ def _claim(claim: Claim) -> Iterator[str]:
         yield f"      at: {', '.join(map(str, claim.frames[:3]))}"
     for remedy in claim.remedies:
         yield f"      try: {remedy.action}{_saving(remedy)}"
+    for source in claim.sources:
+        yield f"      found: {source.path}:{source.line}:{source.column}: {source.code} {source.message}"
+        if source.fix:
+            yield f"      fix: {source.fix}"
+        yield from (f"        {line}" for line in source.change.splitlines())
 
 
 def _saving(remedy: Remedy) -> str:
