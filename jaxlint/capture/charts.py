@@ -44,8 +44,9 @@ def timeline(pool: PoolReport, executions: Sequence[ExecutionReport], need: int 
     if need is not None and need > pool.capacity:
         parts.append(_mark(plane.y(need), "need", f"needed {shown(need)}", left=True))
     for i in range(0, len(points), max(len(points) // 6, 1)):
+        anchor = "middle" if plane.x(i) < _WIDTH - 3 * _RIGHT else "end"
         parts.append(
-            f'<text x="{plane.x(i):.1f}" y="{_HEIGHT - 14}" text-anchor="middle">{_time(points[i][0])}</text>'
+            f'<text x="{plane.x(i):.1f}" y="{_HEIGHT - 14}" text-anchor="{anchor}">{_time(points[i][0])}</text>'
         )
     return "".join(parts) + "</svg>"
 

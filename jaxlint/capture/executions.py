@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from jaxlint.capture.lines import Line
+
+_NEVER = 1 << 62  # picoseconds
+_MOST_CALLS = 200  # that began before an execution and are looked at
 
 
 class Execution:
@@ -87,6 +91,23 @@ def _hand_over(part: Execution, executions: list[Execution]) -> None:
         if same_device and same_module:
             execution.take(part)
             return
+
+
+def name_by_calls(executions: Iterable[Execution], calls: Iterable[tuple[int, int, str]]) -> None:
+    """Name those that failed on a thread of their own, before anything there named their module.
+
+    Then it is that of the call (start, end, module) which was under way on the program's thread.
+    """
+    nameless = [execution for execution in executions if not execution.module]
+    if not nameless:
+        return
+    ordered = sorted(calls)
+    for execution in nameless:
+        index = bisect_right(ordered, (execution.start, _NEVER, ""))
+        for _, end, module in reversed(ordered[max(index - _MOST_CALLS, 0) : index]):
+            if end >= execution.start:
+                execution.module = module
+                break
 
 
 def number(executions: Iterable[Execution]) -> None:

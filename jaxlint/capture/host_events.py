@@ -21,6 +21,7 @@ class Kind(IntEnum):
     EXECUTION = 4  # one execution of a module on one device, from allocating to launching
     LAUNCH = 5  # kernels are launched
     PART = 6  # a stage of an execution, which may run on a thread of its own
+    CALL = 7  # of a jitted function, by the program
 
 
 class Meaning(NamedTuple):
@@ -81,13 +82,8 @@ def meaning(name: str) -> Meaning:
             match = pattern.match(name)
             if match:
                 return Meaning(kind, match[2], int(match[1]) if match[1] else None)
-    return Meaning(Kind.PLAIN)
-
-
-def called_function(name: str) -> str:
-    """The module that a call of a jitted function runs: `PjitFunction(step)` is `jit_step`. "" for other events."""
-    match = _CALL.match(name)
-    return f"jit_{match[1]}" if match else ""
+    call = _CALL.match(name)
+    return Meaning(Kind.CALL, f"jit_{call[1]}") if call else Meaning(Kind.PLAIN)
 
 
 def origin(enclosing: list[str]) -> str:

@@ -121,10 +121,10 @@ def _legend(plan: Plan) -> str:
 
 def _buffers(plan: Plan, top: int) -> Iterator[str]:
     yield "<table><tr><th class=number>bytes</th><th>shape</th><th>role</th><th>Python line</th><th>what</th></tr>"
-    for buffer in plan.buffers[:top]:
+    for buffer, count in plan.grouped()[:top]:
         place = str(buffer.frames[0]) if buffer.frames else "none"
-        what = f"a scan stacks {buffer.stacked}" if buffer.stacked else buffer.op_name or buffer.instruction
-        cells = (str(buffer.shape), buffer.role.value, place, what)
+        what = f"a scan stacks {buffer.stacked}" if buffer.stacked else buffer.op_name
+        cells = (f"{buffer.shape}{f' x{count}' if count > 1 else ''}", buffer.role.value, place, what)
         row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        yield f'<tr><td class="number">{shown(buffer.size)}</td>{row}</tr>'
+        yield f'<tr><td class="number">{shown(buffer.size * count)}</td>{row}</tr>'
     yield "</table>"

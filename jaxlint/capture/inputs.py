@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 
-from jaxlint.capture import wire
+from jaxlint.capture import dump, wire
 from jaxlint.capture.error import CaptureError
 
 _CAPTURES = "*.xplane.pb"
@@ -34,10 +34,17 @@ def files(path: Path) -> list[Path]:
         raise CaptureError(f"{path}: no such file or directory")
     if not path.is_dir():
         return [path]
-    found = captures(path)
-    if not found:
-        raise CaptureError(f"{path}: no .xplane.pb file in it")
-    return found
+    found = captures(path) or sorted(path.glob("*.hlo_proto.pb"))
+    if found:
+        return found
+    if dump.plans(path):
+        return [path]
+    protos = [file for file in sorted(path.glob("*.hlo.pb")) if "after_optimizations" in file.name]
+    if not protos:
+        raise CaptureError(
+            f"{path}: neither a .xplane.pb file nor the buffer assignment of an XLA dump (*-buffer-assignment.txt)"
+        )
+    return protos
 
 
 def captures(path: Path) -> list[Path]:
@@ -64,6 +71,8 @@ def _age(run: Path) -> tuple[str, float, str]:
 def opened(path: Path) -> Iterator[wire.Data]:
     """The bytes of a file, mapped. Raises CaptureError."""
     try:
+        if not path.is_file():
+            raise CaptureError(f"{path}: not a regular file")
         with open(path, "rb") as stream:
             if not os.fstat(stream.fileno()).st_size:
                 raise CaptureError(f"{path}: empty")
@@ -84,7 +93,8 @@ def opened(path: Path) -> Iterator[wire.Data]:
 def kind(path: Path, data: wire.Data) -> Kind:
     """What a file holds. Raises CaptureError for what is neither a capture nor a module."""
     if data[:2] == b"\x1f\x8b":
-        raise CaptureError(f"{path}: compressed with gzip; unpack it first: gzip -dk {path.name}")
+        hint = " (a device memory profile goes with --memory-prof)" if path.suffix == ".prof" else ""
+        raise CaptureError(f"{path}: compressed with gzip; unpack it first: gzip -dk {path.name}{hint}")
     if data[:4] == b"PK\x03\x04":
         raise CaptureError(f"{path}: a zip archive; unpack it first")
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from jaxlint.capture import claims_live, diagnosis, inputs, memory_profile, report, subject, wire
+from jaxlint.capture import claims_live, diagnosis, dump, inputs, memory_profile, report, subject, wire
 from jaxlint.capture.error import CaptureError
 from jaxlint.capture.inputs import Kind
 from jaxlint.capture.memory_profile import LiveArrays
@@ -28,6 +28,11 @@ def reports(path: Path, wanted: Wanted) -> Iterator[Report | CaptureError]:
     arrays = memory_profile.read(wanted.memory_profile) if wanted.memory_profile is not None else []
     for file in inputs.files(path):
         try:
+            if file.is_dir():
+                yield _with_arrays(
+                    _described(Subject(file, list(dump.modules(file)), wanted=wanted.module)), arrays
+                )
+                continue
             with inputs.opened(file) as data:
                 yield _with_arrays(_report(file, data, wanted), arrays)
         except CaptureError as error:

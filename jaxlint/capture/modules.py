@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 
 from jaxlint.capture import assignment, hlo_proto, plan, wire, xspace
 from jaxlint.capture.assignment import Assignment
@@ -15,41 +15,39 @@ METADATA_PLANE = "/host:metadata"
 
 
 class Module:
-    """A compiled module: an HloProto in data[start:end]. `title` is `jit_step(40)`, with the program's id."""
+    """A compiled module. `title` is `jit_step(40)`, with the program's id; `size` its own in the file, in bytes."""
 
-    def __init__(self, title: str, data: wire.Data, start: int, end: int) -> None:
-        self.title = title
-        self.size = end - start
-        self._data, self._span = data, (start, end)
-        self._parts = {
-            number: (value, stop)
-            for number, kind, value, stop in wire.fields(data, start, end)
-            if kind == wire.BYTES
-        }
-
-    def content(self) -> bytes:
-        """The module as it stands in the file."""
-        return bytes(self._data[slice(*self._span)])
+    def __init__(
+        self,
+        title: str,
+        size: int,
+        program: Callable[[], Program],
+        assignment: Callable[[], Assignment] | None,
+    ) -> None:
+        """`assignment` is None where the module has no memory plan."""
+        self.title, self.size = title, size
+        self._program, self._assignment = program, assignment
 
     @property
     def name(self) -> str:
-        """Without the program's id."""
-        return re.sub(r"\(\d+\)$", "", self.title)
+        """Without the program's id, or what else a dump puts around it."""
+        dumped = re.match(r"module_\d+\.([\w\-<>]+)\.", self.title)
+        return dumped[1] if dumped else re.sub(r"\(\d+\)$", "", self.title)
 
     @property
     def planned(self) -> bool:
         """Whether there is a buffer assignment."""
-        return 3 in self._parts
+        return self._assignment is not None
 
     @cached_property
     def program(self) -> Program:
         """Raises wire.Damaged."""
-        return hlo_proto.read(self._data, *self._parts.get(1, (0, 0)))
+        return self._program()
 
     @cached_property
     def assignment(self) -> Assignment:
         """Raises wire.Damaged."""
-        return assignment.read(self._data, *self._parts.get(3, (0, 0)))
+        return self._assignment() if self._assignment is not None else Assignment()
 
     @cached_property
     def totals(self) -> Totals:
@@ -59,6 +57,21 @@ class Module:
     @cached_property
     def plan(self) -> Plan:
         return plan.make(self.title, self.assignment, self.program)
+
+
+def of_bytes(title: str, data: wire.Data, start: int, end: int) -> Module:
+    """An HloProto in data[start:end]. Raises wire.Damaged."""
+    parts = {
+        number: (value, stop)
+        for number, kind, value, stop in wire.fields(data, start, end)
+        if kind == wire.BYTES
+    }
+    return Module(
+        title,
+        end - start,
+        partial(hlo_proto.read, data, *parts.get(1, (0, 0))),
+        partial(assignment.read, data, *parts[3]) if 3 in parts else None,
+    )
 
 
 def of_capture(data: wire.Data) -> Iterator[Module]:
@@ -74,4 +87,4 @@ def _of_plane(data: wire.Data, plane: xspace.Plane) -> Iterator[Module]:
         for start, end in metadata.stats:
             name, value = names.stat(xspace.stat(data, start, end))
             if name.lower().replace("_", " ") == "hlo proto" and isinstance(value, tuple):
-                yield Module(metadata.name, data, *value)
+                yield of_bytes(metadata.name, data, *value)

@@ -68,6 +68,13 @@ class Plan(NamedTuple):
     rematerialized: int  # instructions that XLA itself computes twice to save memory
     request_sizes: tuple[int, ...]  # bytes that an execution asks the allocator for, in order
 
+    def grouped(self) -> list[tuple[PeakBuffer, int]]:
+        """Buffers that differ in nothing a person would see, with how many they are, most bytes first."""
+        counts: Counter[PeakBuffer] = Counter()
+        for buffer in self.buffers:
+            counts[buffer._replace(instruction="", opcode="", how="", frames=buffer.frames[:1])] += 1
+        return sorted(counts.items(), key=lambda item: -item[0].size * item[1])
+
     def by_role(self) -> dict[Role, int]:
         """Bytes at the peak, largest first."""
         sums: Counter[Role] = Counter()

@@ -81,7 +81,7 @@ class Runtime:
         before = pool.in_use_at(time) - sum(sums.values())
         if before > 0:
             found[BEFORE, "", 0] += before
-        return [Holding(what, size, *of) for (what, *of), size in found.most_common()]
+        return [Holding(what, size, module, at) for (what, module, at), size in found.most_common()]
 
 
 def read(data: wire.Data) -> Runtime:
@@ -126,8 +126,9 @@ class _HostPlane:
             meaning = host_events.meaning(entry.name)
             if meaning.kind is not Kind.PLAIN:
                 self._meanings[identity] = meaning
-            elif called := host_events.called_function(entry.name):
-                runtime.called.add(called)
+            if meaning.kind is Kind.CALL:
+                runtime.called.add(meaning.module)
+        self._calls: list[tuple[int, int, str]] = []  # start, end, module
 
     def read(self) -> None:
         for line in lines.lines(self._data, self._plane):
@@ -148,21 +149,21 @@ class _HostPlane:
         enclosing: list[tuple[int, int]] = []  # where it ends, and what it is
         running: list[Execution] = []
         meanings, runtime = self._meanings, self._runtime
-        earlier, count = (-1 << 62, 0), 0
+        before, length, count = -1 << 62, 0, 0
         for start, duration, identity, stats, stop in events:
             count += 1
-            if strict and (start, -duration) < earlier:
+            if start <= before and strict and (start < before or duration > length):
                 raise _OutOfOrder
-            earlier = start, -duration
+            before, length = start, duration
             # An instant at the very end of an event still belongs to it.
             while enclosing and (enclosing[-1][0] < start or (duration and enclosing[-1][0] == start)):
                 enclosing.pop()
-            meaning = meanings.get(identity)
-            if meaning is not None:
+            if identity in meanings:
+                meaning = meanings[identity]
                 while running and (running[-1].end < start or (duration and running[-1].end == start)):
                     running.pop()
                 self._note(meaning, start, duration, stats, stop, line, enclosing, running)
-            if duration:
+            if duration and len(enclosing) < _MOST_ENCLOSING:
                 enclosing.append((start + duration, identity))
         runtime.events += count
 
@@ -179,7 +180,9 @@ class _HostPlane:
     ) -> None:
         """An event that matters. `enclosing` and `running` are those around it, outermost first."""
         kind = meaning.kind
-        if kind is Kind.ALLOCATION or kind is Kind.DEALLOCATION:
+        if kind is Kind.CALL:
+            self._calls.append((start, start + duration, meaning.module))
+        elif kind is Kind.ALLOCATION or kind is Kind.DEALLOCATION:
             self._sample(kind is Kind.ALLOCATION, start, stats, stop, enclosing, running)
         elif kind is Kind.EXECUTION or (kind is Kind.PART and not running):
             running.append(self._begin(meaning, start, duration, line, stop, enclosing))
@@ -266,9 +269,9 @@ class _HostPlane:
     def _called(self, enclosing: list[tuple[int, int]]) -> str:
         """The module that an enclosing call runs."""
         for _, identity in reversed(enclosing):
-            called = host_events.called_function(self._name(identity))
-            if called:
-                return called
+            meaning = self._meanings.get(identity)
+            if meaning is not None and meaning.kind is Kind.CALL:
+                return meaning.module
         return ""
 
     def _settle(self) -> None:
@@ -277,10 +280,12 @@ class _HostPlane:
         for pool in runtime.pools.values():
             pool.sort()
         runtime.executions = executions.settled(runtime._created)
+        executions.name_by_calls(runtime.executions, self._calls)
         _find_pools(runtime)
         executions.number(runtime.executions)
 
 
+_MOST_ENCLOSING = 5000  # deeper than Python's own stack goes: only damage nests like that
 _DEEPEST = 60  # events around an allocation that are looked at for what it is for
 
 

@@ -174,7 +174,7 @@ def of_capture(path: Path, data: wire.Data, wanted: str | None, device: int | No
 
 def of_module(path: Path, data: wire.Data, wanted: str | None) -> Subject:
     """A file that holds one module with its buffer assignment. Raises wire.Damaged."""
-    module = Module("", data, 0, len(data))
+    module = modules.of_bytes("", data, 0, len(data))
     module.title = module.program.name or path.name
     return Subject(path, [module], wanted=wanted)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from jaxlint.capture.claim import Claim, Remedy
@@ -42,7 +41,7 @@ def _plan(plan: Plan, reason: str, top: int) -> Iterator[str]:
     yield f"  heap peak   {shown(plan.heap_peak):>12}  event {position} of {events}{at}"
     roles = (f"{role} {share(size, plan.heap_peak)}" for role, size in plan.by_role().items())
     yield f"  live at the peak: {', '.join(roles)}"
-    groups = _grouped(plan)
+    groups = plan.grouped()
     for group, count in groups[:top]:
         yield from _buffer(group, count)
     if len(groups) > top:
@@ -60,14 +59,6 @@ def _totals(totals: Totals) -> Iterator[str]:
     for space, size in totals.other_spaces:
         name = "host memory" if space == 5 else f"memory space {space}"
         yield f"  {name}: {shown(size)} (not part of the above)"
-
-
-def _grouped(plan: Plan) -> list[tuple[PeakBuffer, int]]:
-    """Buffers that differ in nothing a person would see, with how many they are."""
-    counts: Counter[PeakBuffer] = Counter()
-    for buffer in plan.buffers:
-        counts[buffer._replace(instruction="", opcode="", how="", frames=buffer.frames[:1])] += 1
-    return sorted(counts.items(), key=lambda item: -item[0].size * item[1])
 
 
 def _buffer(buffer: PeakBuffer, count: int) -> Iterator[str]:

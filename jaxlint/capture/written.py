@@ -71,12 +71,13 @@ class Plane:
             return key + field(4 if value < 1 << 62 else 3, value)
         return key + field(7, self._stats.setdefault(value, len(self._stats) + 1))  # real ones intern texts
 
-    def content(self) -> bytes:
-        """The plane as an XPlane."""
+    def content(self, *, ordered: bool = True) -> bytes:
+        """The plane as an XPlane, with its events by time, or as they came."""
         out = message((1, 1), (2, self.name))
         for number, (name, events) in enumerate(self._lines.items(), 1):
-            ordered = b"".join(field(4, content) for _, _, content in sorted(events, key=lambda e: e[:2]))
-            out += field(3, message((1, number), (2, name), (3, 0)) + ordered)
+            written = sorted(events, key=lambda e: e[:2]) if ordered else events
+            body = b"".join(field(4, content) for _, _, content in written)
+            out += field(3, message((1, number), (2, name), (3, 0)) + body)
         out += b"".join(self._metadata)
         if not self._metadata:
             out += _table(4, self._events)

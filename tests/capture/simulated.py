@@ -12,8 +12,7 @@ from pathlib import Path
 
 from capture.places import fixture
 
-from jaxlint.capture import inputs
-from jaxlint.capture.modules import Module
+from jaxlint.capture import inputs, modules
 from jaxlint.capture.written import Plane, space
 
 MIB = 1 << 20
@@ -207,7 +206,7 @@ class Step:
 
     def __init__(self, scenario: str) -> None:
         with inputs.opened(fixture(scenario)) as data:
-            module = Module("", data, 0, len(data))
+            module = modules.of_bytes("", data, 0, len(data))
             self.hlo = bytes(data[:])
             self.name = module.program.name
             blocks = module.assignment.allocations

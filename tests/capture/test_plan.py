@@ -9,7 +9,6 @@ from capture.places import FIXTURES, RUNS, SCENARIOS, analysis, fixture, public
 
 from jaxlint.capture import inputs, modules
 from jaxlint.capture.inputs import Kind
-from jaxlint.capture.modules import Module
 from jaxlint.capture.plan import Plan
 from jaxlint.capture.roles import Role
 
@@ -18,7 +17,7 @@ def plan_in(path, name="") -> Plan:
     """The plan of a module, or of the largest one."""
     with inputs.opened(path) as data:
         if inputs.kind(path, data) is Kind.HLO:
-            return Module(path.name, data, 0, len(data)).plan
+            return modules.of_bytes(path.name, data, 0, len(data)).plan
         found = [m for m in modules.of_capture(data) if not name or m.name == name]
         return max(found, key=lambda m: m.totals.total).plan
 

@@ -1,0 +1,228 @@
+"""What can be given to `jaxlint oom`, and what is said of the rest: one line, exit status 2."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from capture import simulated
+from capture.places import FIXTURES, fixture
+from capture.simulated import NEW, trained
+
+from jaxlint.capture import load
+from jaxlint.capture.error import CaptureError
+from jaxlint.capture.report import Report
+from jaxlint.capture.written import Plane, field, message, space
+from jaxlint.cli import main
+
+
+def refused(capsys, path: Path, *options: str) -> str:
+    """The one line that is said of an input that cannot be read."""
+    assert main(["oom", str(path), *options]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    [line] = output.err.splitlines()
+    return line
+
+
+def read(path: Path, **wanted) -> Report:
+    [found] = load.reports(path, load.Wanted(**wanted))
+    assert isinstance(found, Report), found
+    return found
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_what_is_not_there(capsys, tmp_path):
+    assert "no such file" in refused(capsys, tmp_path / "none.xplane.pb")
+
+
+def test_an_empty_file(capsys, tmp_path):
+    assert "empty" in refused(capsys, simulated.write(tmp_path / "host.xplane.pb", b""))
+
+
+def test_a_directory_without_captures(capsys, tmp_path):
+    assert "neither a .xplane.pb file nor" in refused(capsys, tmp_path)
+
+
+def test_a_compressed_capture_says_how_to_unpack_it(capsys, tmp_path):
+    path = simulated.write(tmp_path / "host.xplane.pb.gz", gzip.compress(fixture("plain").read_bytes()))
+    assert "gzip -dk host.xplane.pb.gz" in refused(capsys, path)
+
+
+def test_a_memory_profile_that_is_taken_for_a_capture(capsys):
+    assert "--memory-prof" in refused(capsys, FIXTURES / "plain.memory.prof")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"just some text\nin two lines\n", "a text file"),
+        (b'{"traceEvents": []}\n', "a text file"),
+        (bytes(4096), "not a profiler capture"),
+        (random.Random(0).randbytes(4096), "not a profiler capture"),
+        (b"\x7fELF\x02\x01\x01" + bytes(100), "not a profiler capture"),
+        (field(4, "host"), "without a plane"),
+        (field(1, message((1, "jit_f"), (2, "main"), (3, b""))), "without its buffer assignment"),
+        (field(1, b""), "nothing to report"),
+        (space(Plane("/host:CPU").content(), Plane("/host:metadata").content()), "nothing to report"),
+    ],
+)
+def test_what_is_no_capture(capsys, tmp_path, content, said):
+    assert said in refused(capsys, simulated.write(tmp_path / "host.xplane.pb", content))
+
+
+def test_a_device_or_a_pipe_is_not_waited_for(capsys, tmp_path):
+    os.mkfifo(tmp_path / "pipe.xplane.pb")
+    assert "not a regular file" in refused(capsys, tmp_path / "pipe.xplane.pb")
+
+
+def test_a_capture_that_is_cut_off(capsys, tmp_path):
+    content = fixture("plain").read_bytes()
+    said = refused(capsys, simulated.write(tmp_path / "host.xplane.pb", content[: len(content) // 2]))
+    assert "cut off" in said and "bytes are announced" in said
+
+
+def test_a_module_or_a_device_that_is_not_in_it(capsys, tmp_path):
+    path = simulated.write(tmp_path / "host.xplane.pb", trained("fits", NEW))
+    assert "there are: jit_train_step(7)" in refused(capsys, path, "--module", "jit_other")
+    assert "there are those of: 0" in refused(capsys, path, "--device", "5")
+
+
+def test_a_bad_memory_profile(capsys, tmp_path):
+    path = simulated.write(tmp_path / "memory.prof", b"no profile")
+    assert "memory.prof" in refused(capsys, fixture("plain"), "--memory-prof", str(path))
+    cut = (FIXTURES / "plain.memory.prof").read_bytes()[:300]
+    assert "cut off" in refused(
+        capsys, fixture("plain"), "--memory-prof", str(simulated.write(tmp_path / "cut.prof", cut))
+    )
+
+
+def test_large_files_cost_no_memory(tmp_path):
+    """300 MB that are no capture, and a capture with a device plane of that size: both with little memory."""
+    garbage, capture = tmp_path / "garbage.xplane.pb", tmp_path / "host.xplane.pb"
+    with open(garbage, "wb") as stream:
+        stream.truncate(300_000_000)
+    with open(capture, "wb") as stream:
+        stream.write(trained("fits", NEW))
+        size = 300_000_000
+        inner = message((1, 9), (2, "/device:GPU:9"))
+        line = b"\x1a" + _varint(size)
+        stream.write(b"\x0a" + _varint(len(inner) + len(line) + size) + inner + line)
+        stream.truncate(stream.tell() + size)
+    for path, status in ((garbage, 2), (capture, 0)):
+        assert _peak(path) == (status, True)
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _peak(path: Path) -> tuple[int, bool]:
+    """The exit status, and whether it came with less than 100 MiB."""
+    program = (
+        "import resource, sys; from jaxlint.cli import main; status = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "oom", path], capture_output=True, text=True)
+    return done.returncode, int(done.stderr.split()[-1]) < 100 * 1024
+
+
+@pytest.mark.parametrize("name", ["remat", "gradient", "kept_grads"])
+def test_damage_is_one_line_or_a_report(name, tmp_path):
+    """Cut off, with other bits, with bytes missing: never an exception that is not meant for people."""
+    content = trained(name, NEW) if name == "kept_grads" else fixture(name).read_bytes()
+    chance = random.Random(name)
+    path = tmp_path / "host.pb"
+    for attempt in range(24):
+        damaged = bytearray(content)
+        at = chance.randrange(len(content))
+        if attempt % 3 == 0:
+            del damaged[at:]
+        elif attempt % 3 == 1:
+            damaged[at] ^= 1 << chance.randrange(8)
+        else:
+            del damaged[at : at + chance.randrange(1, 40)]
+        path.write_bytes(damaged)
+        try:
+            found = list(load.reports(path, load.Wanted()))
+        except CaptureError as error:
+            found = [error]
+        assert all("\n" not in str(error) for error in found if isinstance(error, CaptureError))
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def test_nothing_is_written_beside_a_capture(tmp_path):
+    path = simulated.write(tmp_path / "host.xplane.pb", trained("fits", NEW))
+    before = path.stat()
+    assert main(["oom", str(path)]) == 0 and main(["oom", str(tmp_path)]) == 0
+    assert [entry.name for entry in tmp_path.iterdir()] == ["host.xplane.pb"]
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_a_profilers_directory_is_its_newest_run(tmp_path):
+    for run, name in (("2026_01_02_10_00_00", "old"), ("2026_01_02_11_00_00", "new")):
+        directory = tmp_path / "plugins" / "profile" / run
+        directory.mkdir(parents=True)
+        simulated.write(directory / f"{name}.xplane.pb", trained("fits", NEW))
+    os.utime(tmp_path / "plugins" / "profile" / "2026_01_02_10_00_00" / "old.xplane.pb")
+    assert Path(read(tmp_path).path).name == "new.xplane.pb"
+
+
+def test_all_hosts_of_a_run_are_read_the_tightest_first(tmp_path, capsys):
+    simulated.write(tmp_path / "a.xplane.pb", trained("fits", NEW))
+    simulated.write(tmp_path / "b.xplane.pb", trained("nodonate", NEW))
+    assert main(["oom", str(tmp_path)]) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if ".xplane.pb" in line]
+    assert [Path(line.split(" (")[0]).name for line in heads] == ["b.xplane.pb", "a.xplane.pb"]
+
+
+def test_a_damaged_host_does_not_hide_the_others(tmp_path, capsys):
+    simulated.write(tmp_path / "a.xplane.pb", trained("fits", NEW))
+    simulated.write(tmp_path / "b.xplane.pb", b"")
+    assert main(["oom", str(tmp_path)]) == 2
+    output = capsys.readouterr()
+    assert "fits:" in output.out and "b.xplane.pb: empty" in output.err
+
+
+def test_a_dump_of_texts_gives_the_plan_of_its_proto():
+    dumped, proto = read(FIXTURES / "dump").plan, read(fixture("gradient")).plan
+    assert dumped.totals == proto.totals._replace(donated_count=dumped.totals.donated_count)
+    assert dumped.heap_peak == proto.heap_peak
+    assert dumped.by_role() == proto.by_role()
+    largest = [(b.size, str(b.shape), b.role) for b in dumped.buffers if b.size > 1000]
+    assert largest == [(b.size, str(b.shape), b.role) for b in proto.buffers if b.size > 1000]
+    lines = {frame.line for b in dumped.buffers for frame in b.frames}
+    assert lines == {frame.line for b in proto.buffers for frame in b.frames}
+
+
+def test_a_dump_without_live_ranges_has_totals_only(tmp_path):
+    for file in (FIXTURES / "dump").iterdir():
+        if "live-range" not in file.name:
+            shutil.copy(file, tmp_path)
+    plan = read(tmp_path).plan
+    assert plan.totals.temp == read(fixture("gradient")).plan.totals.temp
+    assert plan.heap_peak is None
+
+
+def test_modules_as_xprof_stores_them_are_read_from_a_directory(tmp_path):
+    shutil.copy(fixture("gradient"), tmp_path / "jit_decayed.hlo_proto.pb")
+    assert read(tmp_path).plan.module == "jit_decayed"
+
+
+def test_a_module_is_found_by_its_name_with_and_without_id():
+    for name in ("jit_step", "jit_step(0)", "step"):
+        assert read(fixture("plain"), module=name).plan.module == "jit_step(0)"
