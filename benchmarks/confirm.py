@@ -23,7 +23,8 @@ import tempfile
 from typing import Any
 
 CASEBOOK = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "casebook"
-SETTINGS = "[tool.jaxlint.confirm]\nmin-bytes = 64\nmin-bytes-cuda = 64\n"
+SETTINGS = "[confirm]\nmin-bytes = 64\nmin-bytes-cuda = 64\n"
+TOGETHER = 8  # programs that one run of jaxlint checks
 OUTCOMES = ("confirmed", "refuted", "unknown")
 
 
@@ -36,35 +37,42 @@ def programs(good: bool) -> list[pathlib.Path]:
     return found
 
 
-def check(program: pathlib.Path, extra: list[str]) -> list[dict[str, Any]]:
-    """The findings of a program, with verdicts."""
+def check(chosen: list[pathlib.Path], extra: list[str]) -> list[dict[str, Any]]:
+    """The findings of some programs, each in a directory of its own, with verdicts."""
     with tempfile.TemporaryDirectory() as directory:
         project = pathlib.Path(directory) / "project"
-        if program.is_dir():
-            shutil.copytree(program, project)
-        else:
-            project.mkdir()
-            for beside in program.parent.glob("*.py"):
-                if beside.stem not in {"bad", "good", "ok"}:
-                    shutil.copy(beside, project / beside.name)
-            name = "test_program.py" if "-test-" in program.parent.name else "program.py"
-            shutil.copy(program, project / name)
+        for program in chosen:
+            copy(program, project / program.parent.name)
         settings = pathlib.Path(directory) / "settings.toml"
-        settings.write_text(SETTINGS.replace("tool.jaxlint.confirm", "confirm"))
+        settings.write_text(SETTINGS)
         command = [sys.executable, "-m", "jaxlint", "check", "--select", "ALL", "--preview", "--no-cache"]
         command += ["--config", str(settings), "--confirm", "--output-format", "json", *extra, "."]
-        run = subprocess.run(command, capture_output=True, text=True, cwd=project, timeout=900)
+        run = subprocess.run(command, capture_output=True, text=True, cwd=project)
     if run.returncode not in (0, 1):
-        return [
-            {
-                "code": "JAX000",
-                "message": run.stderr,
-                "severity": "error",
-                "confirm": None,
-                "start": {"line": 0},
-            }
-        ]
-    return [{**finding, "program": program.parent.name} for finding in json.loads(run.stdout)]
+        failure = {"code": "JAX000", "message": run.stderr, "severity": "error", "confirm": None}
+        return [{**failure, "program": "?", "start": {"line": 0}}]
+    return [{**finding, "program": finding["path"].partition("/")[0]} for finding in json.loads(run.stdout)]
+
+
+def copy(program: pathlib.Path, directory: pathlib.Path) -> None:
+    """Lay a program out as the case means it."""
+    if program.is_dir():
+        shutil.copytree(program, directory)
+        return
+    directory.mkdir(parents=True)
+    for beside in program.parent.glob("*.py"):
+        if beside.stem not in {"bad", "good", "ok"}:
+            shutil.copy(beside, directory / beside.name)
+    shutil.copy(program, directory / ("test_program.py" if "-test-" in program.parent.name else "program.py"))
+
+
+def count(finding: dict[str, Any], table: dict[str, collections.Counter[str]], verbose: bool) -> None:
+    """Enter a finding's verdicts into the table, and print them."""
+    for verdict in finding["confirm"] or [{"verdict": "none", "reason": finding["message"]}]:
+        table[finding["code"]][verdict["verdict"]] += 1
+        if verbose:
+            where = f"{finding['program']}:{finding['start']['line']}"
+            print(f"{finding['code']} {where} {verdict['verdict']}: {verdict['reason'][:160]}", flush=True)
 
 
 def main() -> int:
@@ -76,21 +84,20 @@ def main() -> int:
     parser.add_argument("--good", action="store_true", help="the good programs and the traps")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--verbose", action="store_true", help="print every verdict that is not confirmed")
+    parser.add_argument("--verbose", action="store_true", help="print every verdict")
     parser.add_argument("rest", nargs="*", help="options for `jaxlint check`, after --")
     args = parser.parse_args()
     chosen = [program for program in programs(args.good) if args.only in str(program)]
     prefixes = tuple(args.codes.split(","))
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        found = [item for listed in pool.map(lambda p: check(p, args.rest), chosen) for item in listed]
-    found = [finding for finding in found if finding["code"].startswith(prefixes)]
+    groups = [chosen[i : i + TOGETHER] for i in range(0, len(chosen), TOGETHER)]
+    found = []
     table: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    for finding in found:
-        for verdict in finding["confirm"] or [{"verdict": "none", "reason": finding["message"]}]:
-            table[finding["code"]][verdict["verdict"]] += 1
-            if args.verbose and (verdict["verdict"] != "confirmed" or args.good):
-                where = f"{finding.get('program', '')}:{finding['start']['line']}"
-                print(f"{finding['code']} {where} {verdict['verdict']}: {verdict['reason'][:150]}")
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for listed in pool.map(lambda group: check(group, args.rest), groups):
+            kept = [finding for finding in listed if finding["code"].startswith(prefixes)]
+            found += kept
+            for finding in kept:
+                count(finding, table, args.verbose)
     print(f"{'code':8} " + " ".join(f"{outcome:>9}" for outcome in OUTCOMES))
     for code in sorted(table):
         print(f"{code:8} " + " ".join(f"{table[code][outcome]:>9}" for outcome in OUTCOMES))

@@ -10,8 +10,9 @@ import contextlib
 import inspect
 import itertools
 import os
-from collections.abc import Iterator
-from types import ModuleType
+import weakref
+from collections.abc import Callable, Iterator
+from types import MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from .recording import patches
@@ -20,12 +21,15 @@ from .recording.definitions import definition
 from .recording.journal import Journal
 from .recording.shims import Shims
 
+Holder = Callable[[], Any]
+
 _MOST = 4  # traces of a boundary that are kept because they were asked about
 
 
 class Trace(NamedTuple):
     """A trace: the boundary's own object, and arguments that lower it as they did then.
 
+    While it is kept `jitted` and `function` are holders, which are called for the object.
     `ordinal` counts the traces of a boundary from 1.
     """
 
@@ -60,7 +64,7 @@ class Kept(Boundaries):
         super().__init__(_Nowhere())
         self.traces: dict[int, Trace] = {}
         self.about: dict[int, dict[str, Any]] = {}
-        self.made: dict[int, tuple[Any, Any]] = {}
+        self.made: dict[int, tuple[Holder, Holder]] = {}
         self.open: list[int] = []
         self.closed = False
         self.patches: patches.Patches
@@ -87,7 +91,9 @@ class Kept(Boundaries):
     def note_made(self, shim: Any, result: Any) -> None:
         """A boundary was made: the last one of a definition is the one that is traced next."""
         boundary: Boundary = shim.__jaxlint_boundary__
-        self.made[boundary.number] = (result, shim)
+        # A method that somebody holds is what keeps its entry in jit's cache: it must be let go as ever.
+        hold = weakly if isinstance(shim.__wrapped__, MethodType) else strongly
+        self.made[boundary.number] = (hold(result), hold(shim))
 
     @contextlib.contextmanager
     def note_trace(
@@ -177,8 +183,8 @@ def made_as(function: Any) -> tuple[str, Any] | None:
     """The api that made a boundary and the function it traces; None for what is no boundary that is known."""
     kept = _kept[-1]
     for number, (result, shim) in kept.made.items():
-        if result is function:
-            return str(kept.about[number]["api"]), shim
+        if result() is function:
+            return str(kept.about[number]["api"]), shim()
     return ("jax.jit", function) if hasattr(function, "lower") else None
 
 
@@ -188,11 +194,22 @@ def registered(trace: Trace, place: list[Any]) -> Iterator[None]:
     kept = _kept[-1]
     boundary = kept.of("jaxlint", trace.function, place).number
     kept.about[boundary].update(name=str(place[2]), place=place)
-    number = kept.add(boundary, trace)
+    held = trace._replace(jitted=strongly(trace.jitted), function=strongly(trace.function))
+    number = kept.add(boundary, held)
     kept.ask()
     with kept.at(number, boundary):
         kept.ask()
         yield
+
+
+def strongly(thing: Any) -> Holder:
+    """A holder that keeps a thing alive."""
+    return lambda: thing
+
+
+def weakly(thing: Any) -> Holder:
+    """A holder that does not: it gives None when the thing is gone."""
+    return weakref.ref(thing)
 
 
 def described() -> list[dict[str, Any]]:
@@ -214,7 +231,11 @@ def trace(number: int) -> Trace:
     if not _kept or number not in _kept[-1].traces:
         raise LookupError("the trace was not kept")
     _kept[-1].closed = True
-    return _kept[-1].traces[number]
+    found = _kept[-1].traces[number]
+    jitted, function = found.jitted(), found.function()
+    if jitted is None or function is None:
+        raise LookupError("the jitted method is gone after the run, and with it what could be compiled again")
+    return found._replace(jitted=jitted, function=function)
 
 
 def _bytes(tree: Any) -> int:

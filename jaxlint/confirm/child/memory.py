@@ -46,14 +46,20 @@ def lowerable(trace: kept.Trace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     import equinox
     import jax
 
-    shapes, rest = equinox.partition((trace.args, trace.kwargs), _is_shape)
-    donated = str(getattr(trace.jitted, "_donate", getattr(trace.jitted, "donate", "none")))
+    shapes, static = equinox.partition((trace.args, trace.kwargs), _is_shape)
+    (first, *others), named = shapes[0] or ((),), shapes[1]
 
-    def call(arrays: Any) -> Any:
-        args, kwargs = equinox.combine(arrays, rest)
+    def call(first: Any, others: Any) -> Any:
+        arrays = ((first, *others[0]) if shapes[0] else (), others[1])
+        args, kwargs = equinox.combine(arrays, static)
         return equinox.filter(trace.function(*args, **kwargs), equinox.is_array)
 
-    return jax.jit(call, donate_argnums=(0,) if donated.startswith(("all", "warn")) else ()), (shapes,), {}
+    donated = [
+        number
+        for number, name in enumerate(("donate_first", "donate_rest"))
+        if getattr(trace.jitted, name, False)
+    ]
+    return jax.jit(call, donate_argnums=tuple(donated)), (first, (tuple(others), named)), {}
 
 
 def _is_shape(leaf: Any) -> bool:
