@@ -16,6 +16,7 @@ import collections
 import concurrent.futures
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -75,6 +76,12 @@ def count(finding: dict[str, Any], table: dict[str, collections.Counter[str]], v
             print(f"{finding['code']} {where} {verdict['verdict']}: {verdict['reason'][:160]}", flush=True)
 
 
+def expected(case: str) -> set[str]:
+    """The codes that a case of the casebook is about."""
+    found = next(CASEBOOK.glob(f"*/{case}/case.toml"), None)
+    return set(re.findall(r'code = "(JAX\d+)"', found.read_text())) if found else set()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -105,6 +112,9 @@ def main() -> int:
     decided = sums["confirmed"] + sums["refuted"]
     print(f"{'all':8} " + " ".join(f"{sums[outcome]:>9}" for outcome in OUTCOMES))
     print(f"confirmed of decided: {sums['confirmed'] / decided:.3f}" if decided else "nothing was decided")
+    wanted = [finding for finding in found if finding["code"] in expected(finding["program"])]
+    known = [verdict["verdict"] for finding in wanted for verdict in finding["confirm"] or ()]
+    print("of the codes that a case is about: " + ", ".join(f"{known.count(o)} {o}" for o in OUTCOMES))
     if args.json:
         args.json.write_text(json.dumps(found, indent=1))
     return 0

@@ -13,8 +13,10 @@ from jaxlint.confirm.judging import Judged, Judging
 from jaxlint.confirm.observing import Observer
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
+from jaxlint.confirm.recipes import NO_RUN
 from jaxlint.confirm.targets import Target, parse
 from jaxlint.confirm.verdict import Outcome, Verdict, unknown
+from jaxlint.dependencies.names import format_of
 from jaxlint.engine_codes import ENGINE_CODES
 from jaxlint.finding import Finding, Severity
 from jaxlint.project.source import SourceError
@@ -57,6 +59,8 @@ def _file(
     if not targets:
         return []
     file = os.path.realpath(here[0].finding.path)
+    if format_of(file):
+        return [(one, Judged((unknown(target.name, NO_RUN),))) for one in here for target in targets[:1]]
     try:
         source = claims.sources.parsed(file)
     except SourceError as error:

@@ -134,6 +134,8 @@ class Judging:
         judgement = recipe.judge(one, written.seen) if recipe.judge is not None else undecided("")
         if judgement.outcome is Outcome.UNKNOWN and (reason := self._without_inputs(one, written)):
             return self._judged(undecided(reason))
+        if recipe.more is not None and judgement.outcome is Outcome.UNKNOWN:
+            judgement = self._with_more(one, recipe, written, judgement)
         if recipe.compare is not None and judgement.outcome is Outcome.UNKNOWN:
             try:
                 eager = self._run(claims, disable_jit=True)
@@ -154,10 +156,24 @@ class Judging:
                 )
                 return self._judged(judgement._replace(reason=reason), False, withdrawn=True)
             equal = prints_the_same(written, fixed)
-            judgement = recipe.fixed(one, judgement, written.seen, fixed.seen)
+            judgement, pays = recipe.fixed(one, judgement, written.seen, fixed.seen)
+            if not pays:
+                reason = f"{judgement.reason}; fix withdrawn: it changes nothing of that"
+                return self._judged(judgement._replace(reason=reason), equal or None, withdrawn=True)
             if equal:
                 judgement = judgement._replace(reason=f"{judgement.reason}; it prints the same")
             return self._judged(judgement, equal or None)
+
+    def _with_more(self, one: Claim, recipe: Recipe, written: Program, judgement: Judgement) -> Judgement:
+        """The judgement from a second run, in which further statements are watched."""
+        sites = recipe.more(one, written.seen) if recipe.more is not None else []
+        if not sites or recipe.judge is None:
+            return judgement
+        wider = one._replace(related=(*one.related, *sites))
+        try:
+            return recipe.judge(wider, self._run([wider], growth=recipe.growth).seen)
+        except (Unanswered, Raised):
+            return judgement
 
     # ------------------------------------------------------------ what an executable takes
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from jaxlint.confirm.arms import absorbed, configuration, faults, growth, retrace, told
-from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.claim import Claim, Site
 from jaxlint.confirm.judgement import Judgement
 from jaxlint.confirm.observed import Observed
 
@@ -21,23 +21,25 @@ class Recipe(NamedTuple):
     """How a claim is judged from a run.
 
     `growth` asks for memory to be counted around each statement; `compare` judges a second run with jit switched
-    off beside the first, `fixed` a run of the fixed program. With `memory` the boundary around the claim is
-    compiled for each target, and `judge` is asked only where that decides nothing. `traced` says that in a
-    module, which is no program, tracing a function shows it; else the function is called.
+    off beside the first, `fixed` a run of the fixed program, and says whether the fix pays. With `memory` the
+    boundary around the claim is compiled for each target, and `judge` is asked only where that decides nothing.
+    `traced` says that in a module, which is no program, tracing a function shows it; else the function is called.
+    `more` are statements to watch in a second run where the first left it open.
     """
 
     judge: Judge | None = None
     growth: bool = False
     compare: Callable[[Claim, Observed, Observed], Judgement] | None = None
-    fixed: Callable[[Claim, Judgement, Observed, Observed], Judgement] | None = None
+    fixed: Callable[[Claim, Judgement, Observed, Observed], tuple[Judgement, bool]] | None = None
     memory: bool = False
     traced: bool = False
+    more: Callable[[Claim, Observed], list[Site]] | None = None
 
 
 _RETRACE = Recipe(retrace.judge, fixed=retrace.with_fix)
 _FAULT = Recipe(faults.judge, traced=True)
 _CALLED_FAULT = Recipe(faults.judge)
-_GROWTH = Recipe(growth.judge, growth=True)
+_GROWTH = Recipe(growth.judge, growth=True, more=growth.bodies)
 _CONFIGURATION = Recipe(configuration.judge)
 _TOLD = Recipe(told.judge)
 _MEMORY = Recipe(memory=True, traced=True)
@@ -50,7 +52,7 @@ RECIPES: Mapping[str, Recipe] = {
     **dict.fromkeys(("JAX113", "JAX205", "JAX206", "JAX207", "JAX208", "JAX209"), _FAULT),
     **dict.fromkeys(("JAX302", "JAX317"), _CALLED_FAULT),
     **dict.fromkeys(("JAX201", "JAX202"), Recipe(absorbed.unseen_change)),
-    **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace)),
+    **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace, more=absorbed.callers)),
     "JAX210": Recipe(compare=absorbed.other_without_jit),
     **dict.fromkeys(
         ("JAX301", "JAX304", "JAX305", "JAX306", "JAX309", "JAX310", "JAX311", "JAX313"), _MEMORY

@@ -20,7 +20,7 @@ def size(number: int) -> str:
 
 def times(number: int) -> str:
     """ "once", "twice", "7 times"."""
-    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def count(number: int, noun: str) -> str:

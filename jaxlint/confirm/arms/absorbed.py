@@ -17,6 +17,7 @@ from jaxlint.confirm.verdict import Outcome
 from jaxlint.confirm.wording import count, times
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)")
+_CALLS = "calls"  # the message of a statement that is known to call the boundary
 _CLOSE = 1e-3  # relative; what jit and eager arithmetic differ in is far below
 
 
@@ -32,19 +33,35 @@ def once_per_trace(claim: Claim, seen: Observed) -> Judgement:
     eager = sum(not run["tracing"] for run in runs)
     if eager:
         return refuted(f"line {line} also ran {times(eager)} outside of any trace")
-    calls = max(seen.calls(claim), _calls_around(claim, seen))
+    calls = max(
+        seen.calls(claim), sum(_eager(site, seen) for site in claim.related if site.message == _CALLS)
+    )
     if calls > len(runs):
         return confirmed(f"line {line} ran {times(len(runs))}, while tracing, for {count(calls, 'call')}")
     return undecided(f"line {line} ran while tracing, and the program makes no further call to compare with")
 
 
-def _calls_around(claim: Claim, seen: Observed) -> int:
-    """How often the statements ran that were calling when the line was traced, by their recorded calls."""
-    return max((int(b["calls"]) for b in seen.boundaries if _holds(b, claim.site)), default=0)
+def _eager(site: Site, seen: Observed) -> int:
+    return sum(not run["tracing"] for run in seen.runs(site))
 
 
-def _holds(boundary: object, site: Site) -> bool:
-    return isinstance(boundary, dict) and bool(boundary.get("calls")) and site.file == boundary.get("file")
+def callers(claim: Claim, seen: Observed) -> list[Site]:
+    """The lines of the file that call the boundary which traced the claim's line, wherever they are."""
+    traces = {number for run in seen.runs(claim.site) for number in run.get("within") or ()}
+    names = {
+        re.escape(str(about["name"]).rpartition(".")[2])
+        for about in seen.boundaries
+        if any(kept["id"] in traces for kept in about["kept"])
+    }
+    if not names:
+        return []
+    call = re.compile(rf"(?<!def )\b(?:{'|'.join(sorted(names))})\(")
+    try:
+        with open(claim.site.file, encoding="utf-8", errors="replace") as stream:
+            numbered = list(enumerate(stream, start=1))
+    except OSError:
+        return []
+    return [Site(claim.site.file, n, n, _CALLS) for n, line in numbered if call.search(line)]
 
 
 def unseen_change(claim: Claim, seen: Observed) -> Judgement:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from jaxlint.confirm.claim import Claim
+from jaxlint.confirm.claim import Claim, Site
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Observed, Run
 from jaxlint.confirm.wording import size, times
@@ -17,6 +17,7 @@ from jaxlint.confirm.wording import size, times
 _LEAST_RUNS = 3
 _WARM = 1  # runs after which sizes are compared: the first ones compile and fill what is filled once
 _STEADY = 0.7  # the share of runs that must each add something
+_LINES = 8  # below a header, among them the first statement of the body even after a long docstring
 _LEAST_HOST = 512  # bytes a time; below that Python's own objects move too
 
 
@@ -44,6 +45,12 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     if longest < _LEAST_RUNS:
         return undecided(f"the lines ran {times(longest)} only: growth takes {_LEAST_RUNS}")
     return refuted(f"nothing grew in {longest} runs of the lines")
+
+
+def bodies(claim: Claim, seen: Observed) -> list[Site]:
+    """The first lines below a claim's header: a decorator runs once, the function as often as it is called."""
+    lines = range(claim.site.last + 1, claim.site.last + 1 + _LINES)
+    return [Site(claim.site.file, line, line, "runs") for line in lines]
 
 
 def _growth(runs: Sequence[Run], what: str, least: int) -> tuple[float, int, int] | None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Event, Observed
-from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm, Outcome
+from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm
 from jaxlint.confirm.wording import count, times
 
 # What eager control flow and lambdas are called; all else that is compiled by name is a helper of jax.
@@ -40,29 +40,35 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     return refuted(f"`{name}` was compiled once for {count(calls, 'call')}", arm)
 
 
-def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) -> Judgement:
-    """The same of the fixed program, by the name of the function that was compiled too often."""
-    name, made = most_compiled(claim, seen)
-    again = [event for event in fixed.compiles if event["name"] == name]
-    arm = Arm(AS_FIXED, compiles=len(again), seconds=_seconds(again))
-    arms = (*written.arms, arm)
-    if written.outcome is not Outcome.CONFIRMED or len(made) < 2:
-        return Judgement(written.outcome, written.reason, arms)
-    pays = len(again) < len([event for event in seen.compiles if event["name"] == name])
-    if not pays:
-        return Judgement(written.outcome, f"{written.reason}, and {times(len(again))} as fixed", arms)
-    return Judgement(written.outcome, f"{written.reason} as written, {times(len(again))} as fixed", arms)
+def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) -> tuple[Judgement, bool]:
+    """The same with what the fixed program compiled of that function, and whether that is less."""
+    name, _ = most_compiled(claim, seen)
+    before = [event for event in seen.compiles if event["name"] == name]
+    after = [event for event in fixed.compiles if event["name"] == name]
+    arm = Arm(AS_FIXED, compiles=len(after), seconds=_seconds(after))
+    reason = f"{written.reason} as written, {times(len(after))} as fixed"
+    return Judgement(written.outcome, reason, (*written.arms, arm)), len(after) < len(before)
 
 
 def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event]]:
     """The user's function that was compiled most often under the claim's statements, and its compilations."""
     groups: dict[str, list[Event]] = defaultdict(list)
+    about = _boundaries(claim, seen)
     for event in seen.compiles:
-        if claim.touches(event["stack"]) and _is_users(event):
+        if event["name"] in about or (claim.touches(event["stack"]) and _is_users(event)):
             groups[event["name"]].append(event)
     if not groups:
         return "", []
     return max(groups.items(), key=lambda item: len(item[1]))
+
+
+def _boundaries(claim: Claim, seen: Observed) -> set[str]:
+    """What the boundaries are called that the claim's statements define or make."""
+    return {
+        str(about["name"]).rpartition(".")[2]
+        for about in seen.boundaries
+        if claim.touches([about["place"], *about["wrapped"]])
+    }
 
 
 def _is_users(event: Event) -> bool:
