@@ -29,6 +29,7 @@ from jaxlint.flow.values import (
     FUNCTION,
     HOST,
     HOST_VALUE,
+    INSTANCE,
     LENGTHENED,
     NUMBERS,
     PARAMETER,
@@ -410,8 +411,16 @@ def _leaf(frame: Frame, value: Value) -> Value:
 
 @api_call("apply_updates")
 def apply_updates(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """The parameters with the update: the same tree, or object, of other arrays."""
     from jaxlint.flow.values import UPDATED
 
+    parameters = call.positional[0] if call.positional else UNKNOWN_VALUE
+    if parameters.kind in (INSTANCE, TREE):
+        if frame.level:
+            from jaxlint.flow.boundary import as_traced
+
+            parameters = as_traced(parameters, "filter" if dotted.startswith("equinox.") else "jax")
+        return parameters.but(tags=parameters.tags | UPDATED)
     return Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)
 
 

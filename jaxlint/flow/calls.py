@@ -46,6 +46,7 @@ from jaxlint.flow.values import (
     TRACED_PARAMETER,
     TRACED_VALUE,
     TREE,
+    TYPES,
     UNKNOWN,
     UNKNOWN_VALUE,
     UPDATED,
@@ -399,10 +400,13 @@ def _through_transforms(frame: Frame, closure: Closure, result: Value) -> Value:
 
 def _differentiated(result: Value, array: Value) -> Value:
     """The value that `value_and_grad` gives beside the gradient: a number, or a number and what comes with it."""
-    number = Value(array.kind, 0, 0, None, None, None, 1)
     if result.kind == TREE and result.data.__class__ is list and result.data:
-        return tree([number, *result.data[1:]])
-    return result if result.kind == TREE and result.data else number
+        return tree([_number(result.data[0], array), *result.data[1:]])
+    return result if result.kind == TREE and result.data else _number(result, array)
+
+
+def _number(result: Value, array: Value) -> Value:
+    return Value(array.kind, 0, result.tags & TYPES, None, None, None, 1)
 
 
 def outside(value: Value | None, flavour: str = "jax") -> Value:
