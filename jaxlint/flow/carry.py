@@ -25,6 +25,7 @@ from jaxlint.flow.values import (
     DEVICE,
     INSTANCE,
     INTEGER,
+    NOTHING_OR,
     SCALAR,
     STRONG,
     TRACED,
@@ -115,7 +116,7 @@ def changes(before: Value, after: Value, start: Start, path: str = "", depth: in
     """The parts that are something else after a round."""
     start = _own_start(before, start)
     if before.kind == CONSTANT and before.data is None:
-        if after.kind in (*_ARRAYS, TREE, INSTANCE, SCALAR) or is_number(after):
+        if after.kind in (*_ARRAYS, TREE, INSTANCE, SCALAR) or is_number(after) or after.tags & NOTHING_OR:
             yield Change("none", path, start, False)
     elif is_weak(before) and after.kind in _ARRAYS and after.tags & TYPES:
         whole = type(before.data) is int or bool(before.tags & INTEGER)

@@ -405,7 +405,7 @@ class Instance:
             known = new.fields.get(name)
             if known is None or known is value:
                 new.fields[name] = value
-            elif known.kind in _NESTING or value.kind in _NESTING:
+            elif known.kind in _NESTING and value.kind in _NESTING:
                 new.fields[name] = UNKNOWN_VALUE
             else:
                 new.fields[name] = join(known, value)

@@ -185,15 +185,25 @@ def note_unstable(frame: Frame, state: BoundaryState, node: ast.AST, arguments: 
         name = dotted_name(passed.node) or passed.name or "the argument"
         for how, part, module, at in _unstable(frame, passed):
             frame.log.append(PendingUnstable(frame, state, node, f"{name}{part}", how, module, at))
+    for keyword in node.keywords if isinstance(node, ast.Call) else ():
+        key = _optional_key(frame, look(frame, keyword.value)) if keyword.arg is None else None
+        if key is not None:  # f(x, **extras)
+            name = f"{dotted_name(keyword.value) or '**'}[{key.key!r}]"
+            frame.log.append(PendingUnstable(frame, state, node, name, "optional key", key.module, key.node))
+
+
+def _optional_key(frame: Frame, value: Value) -> OptionalKey | None:
+    """The key of a dict that is there in some rounds only, but for those in which the call is made."""
+    key = value.origin.extra if value.kind == TREE and value.origin is not None else None
+    return key if isinstance(key, OptionalKey) and key.test not in frame.branches else None
 
 
 def _unstable(frame: Frame, passed: Passed) -> Iterator[tuple[str, str, LoadedModule, ast.AST]]:
     """(how, path, module, where)."""
     value = passed.value
-    if value.kind == TREE and value.origin is not None and isinstance(value.origin.extra, OptionalKey):
-        key = value.origin.extra
-        if key.test not in frame.branches:
-            yield "optional key", f"[{key.key!r}]", key.module, key.node
+    key = _optional_key(frame, value)
+    if key is not None:
+        yield "optional key", f"[{key.key!r}]", key.module, key.node
     nothing = sometimes_none(frame, passed.node) if frame.loops and value.kind == UNKNOWN else None
     if nothing is not None:
         yield "optional value", "", frame.module, nothing

@@ -82,6 +82,7 @@ MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
 LOW = 1 << 19  # floats of 16 bits or fewer
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
+NOTHING_OR = 1 << 22  # None on one path, an array, a tree or an object on another
 MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
 
 # Of what is traced for a call with a weak argument, see flow.weak_types.
@@ -100,7 +101,7 @@ TRACERS = frozenset((TRACED, PARAMETER))
 NUMBERS = frozenset((CONSTANT, SCALAR))
 
 # Survive a join if either side has them.
-_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER
+_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTHING_OR
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | TYPES  # only if both have them
 
 
@@ -300,7 +301,11 @@ def join(a: Value, b: Value) -> Value:
                 SCALAR, scalar.varies, tags | scalar.tags & (CARRIED | MOVED), None, None, scalar.origin
             )
         return UNKNOWN_VALUE
-    if kinds == {CONSTANT, UNKNOWN}:
+    if CONSTANT in kinds and (a.data is None if a.kind == CONSTANT else b.data is None):
+        other = b if a.kind == CONSTANT else a
+        if other.kind in (DEVICE, HOST, TRACED, TREE, INSTANCE):
+            tags |= NOTHING_OR
+    elif kinds == {CONSTANT, UNKNOWN}:
         constant, other = (a, b) if a.kind == CONSTANT else (b, a)
         if isinstance(constant.data, str) and other.tags & TEXT:
             return other
