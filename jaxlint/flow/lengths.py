@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from jaxlint.flow.filled import open_loop
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.shapes import LENGTH
@@ -134,7 +135,13 @@ def from_sequence(frame: Frame, kind: int, last: str, call: Call) -> Value | Non
         return None
     node = call.argument_node(0)
     listed = changing(frame, node, call.positional[0]) if node is not None else None
-    return Value(kind, listed.varies, RAGGED, None, None, listed.origin) if listed is not None else None
+    if listed is not None:
+        return Value(kind, listed.varies, RAGGED, None, None, listed.origin)
+    loop = open_loop(frame, node) if node is not None else None
+    if loop is None:
+        return None
+    varies = PER_ITERATION if frame.loop else PER_CALL
+    return Value(kind, varies, RAGGED, None, None, Origin(frame.module, loop, LENGTH))
 
 
 # ---------------------------------------------------------------- what comes in its own length

@@ -149,7 +149,7 @@ def _rehearse(
     frame.quiet += 1
     frame.names = dict(base)
     for name in names:
-        frame.names[name] = _marked(base[name])
+        frame.names[name] = _marked(frame, base[name])
     _pass(frame, node, head, iterable)
     out = frame.names
     if any(_is_none(base[name]) and not _is_none(out.get(name)) for name in names):
@@ -175,13 +175,14 @@ def _is_none(value: Value | None) -> bool:
     return value is not None and value.kind == CONSTANT and value.data is None
 
 
-def _marked(value: Value) -> Value:
-    if is_number(value):
+def _marked(frame: Frame, value: Value) -> Value:
+    # `pos = prompt.shape[1]` may be counted up like any number; in a trace it stays what is known of a shape.
+    if is_number(value) or (value.kind == SHAPE and not frame.level):
         whole = INTEGER if type(value.data) is int else 0
         return Value(SCALAR, value.varies, value.tags & ~BOUNDED | CARRIED | whole, None, None, value.origin)
     if value.kind == INSTANCE and any(is_number(field) for field in value.data.fields.values()):
         marked = value.data.described()
-        marked.fields = {n: _marked(f) if is_number(f) else f for n, f in value.data.fields.items()}
+        marked.fields = {n: _marked(frame, f) if is_number(f) else f for n, f in value.data.fields.items()}
         return Value(INSTANCE, value.varies, value.tags, marked, None, value.origin)
     return value
 

@@ -109,6 +109,7 @@ class Run:
         self.carries: dict[int, Carry] = {}  # see flow.carry
         self.field_carries: dict[tuple[object, str], Carry] = {}
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
+        self.filled: dict[tuple[ast.AST, str], ast.AST | None] = {}  # see flow.filled
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.
         self.differentiated: set[Evaluation] = set()
         self.under_gradient: set[Evaluation] | None = None
@@ -272,6 +273,13 @@ def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:
     if value.kind == TREE and value.element is not None and value.element.varies:
         element = _as_seen_by(value.element, function, caller)
         return Value(TREE, value.varies, value.tags, None, element, value.origin)
+    if value.kind == INSTANCE and any(f.varies and f.tags & SHAPED for f in value.data.fields.values()):
+        seen = value.data.described()
+        seen.fields = {
+            name: _as_seen_by(field, function, caller) if field.tags & SHAPED else field
+            for name, field in value.data.fields.items()
+        }
+        return Value(INSTANCE, value.varies, value.tags, seen, None, value.origin)
     if not value.varies or not _varied_inside(value, function):
         return value
     word = value.origin.word if value.origin is not None else ""
