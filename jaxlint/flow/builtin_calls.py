@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from jaxlint.flow import impure, patching, traced
+from jaxlint.flow.bindings import look
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
@@ -13,6 +14,7 @@ from jaxlint.flow.lengths import changing
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import api
+from jaxlint.flow.run import LEN_OF_ANOTHER
 from jaxlint.flow.shapes import movement
 from jaxlint.flow.values import (
     ARRAYS,
@@ -24,6 +26,7 @@ from jaxlint.flow.values import (
     CONCRETE,
     CONSTANT,
     DEVICE,
+    EVEN,
     FOREIGN,
     HOST,
     MOVED,
@@ -125,8 +128,27 @@ def _asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
         return BOOL_VALUE
     if last == "sorted":
         return collection(element_of(first), Origin(frame.module, call.node, "list"))
+    measured = _measured(call.argument_node(0))
+    if measured is not None and not frame.level:  # `max(len(s) for s in batch)`: new for another batch
+        of = look(frame, measured)
+        varies = of.varies if of.varies >= PER_ITERATION else 0
+        return Value(SCALAR, varies, 0, None, None, Origin(frame.module, call.node, "longest"))
     element = element_of(first)
     return element if element.kind in NUMBERS else UNKNOWN_VALUE
+
+
+def _measured(node: ast.AST | None) -> ast.expr | None:
+    """What is looked through for its longest member."""
+    if isinstance(node, ast.Call) and dotted_name(node.func) == "map" and len(node.args) == 2:
+        return node.args[1] if dotted_name(node.args[0]) == "len" else None
+    if not isinstance(node, (ast.GeneratorExp, ast.ListComp)) or len(node.generators) != 1:
+        return None
+    member = node.elt
+    if isinstance(member, ast.Subscript):
+        member = member.value  # s.shape[0]
+    is_length = isinstance(member, ast.Call) and dotted_name(member.func) == "len"
+    is_shape = isinstance(member, ast.Attribute) and member.attr in ("shape", "size")
+    return node.generators[0].iter if is_length or is_shape else None
 
 
 def _is_chunk(counter: Origin | None, node: ast.AST) -> bool:
@@ -163,6 +185,8 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
     name = dotted_name(subject) if subject is not None else None
     if name is not None and name.endswith("shape"):
         return SHAPE_VALUE  # the number of axes: few values
+    if first.tags & EVEN:
+        return SHAPE_VALUE
     listed = changing(frame, subject, first) if subject is not None and frame.loops else None
     if listed is not None:
         return Value(SHAPE, PER_ITERATION, 0, None, None, origin)
@@ -171,7 +195,11 @@ def _len(frame: Frame, first: Value, call: Call) -> Value:
     if first.kind in ARRAYS and first.kind in TRACERS:
         return SHAPE_VALUE
     if varies >= PER_ITERATION and first.kind not in CONCRETE:
+        if not first.tags & (SHAPED | TEXT):
+            origin = origin._replace(word=LEN_OF_ANOTHER)
         return Value(SHAPE, varies, 0, None, None, origin)
+    if first.kind == UNKNOWN and varies == PER_CALL and first.origin is None:
+        return Value(SHAPE, PER_CALL)  # of a parameter that no caller in view hands another length
     return Value(SHAPE, min(varies, PER_CALL), 0, None, None, origin)
 
 

@@ -20,6 +20,7 @@ from jaxlint.flow.values import (
     CONSTANT,
     DATA_SHAPE,
     DEVICE,
+    EVEN,
     FOREIGN,
     FUNCTION,
     HOST,
@@ -276,6 +277,8 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
             iterable.tags & TEXT and iterable.varies >= PER_ITERATION
         ):  # the letters of another word each time
             inherited = iterable.but(tags=RAGGED)
+        elif iterable.tags & EVEN and len(node.generators) == 1 and not generator.ifs:
+            inherited = iterable
     frame.literal_loops += literal
     frame.log.append(LoopStart())
     if not literal:
@@ -300,9 +303,9 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
     word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
     result = collection(as_member(value), Origin(frame.module, node, word))
     if inherited is not None:
-        result.tags |= inherited.tags & SHAPED
+        result.tags |= inherited.tags & (SHAPED | EVEN)
         result.varies = inherited.varies
-        result.origin = inherited.origin
+        result.origin = inherited.origin or result.origin
     elif filtered and not literal and not isinstance(node, ast.DictComp):
         result.tags |= DATA_SHAPE
         result.varies = PER_ITERATION if frame.loop else PER_CALL

@@ -8,7 +8,7 @@ from jaxlint.flow import dtypes, growth, impure, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
-from jaxlint.flow.shapes import repeated, settled_by, sliced, varied_part
+from jaxlint.flow.shapes import is_stretch, repeated, settled_by, sliced, varied_part
 from jaxlint.flow.values import (
     API,
     ARRAYS,
@@ -23,6 +23,7 @@ from jaxlint.flow.values import (
     DATA_SHAPE,
     DEVICE,
     DEVICE_MASK,
+    EVEN,
     FUNCTION,
     HOST,
     HOST_MASK,
@@ -326,6 +327,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
             return Value(UNKNOWN, cut.varies, RAGGED, None, None, cut.origin)
         if base.tags & RAGGED and index.kind == CONSTANT and isinstance(index.data, str):
             return base  # a column
+        if is_stretch(frame, node.slice):
+            return Value(UNKNOWN, PER_ITERATION, EVEN)
         varies = max(base.varies, index.varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:
@@ -395,6 +398,8 @@ def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
         cut = sliced(frame, node.slice)
         if cut is not None:
             return Value(TREE, cut.varies, RAGGED, None, element_of(base), cut.origin)
+        if is_stretch(frame, node.slice):
+            return Value(TREE, PER_ITERATION, EVEN, None, element_of(base), base.origin)
         return collection(element_of(base), base.origin)
     if index.kind == CONSTANT and base.data is not None:
         if (

@@ -259,8 +259,12 @@ class Run:
 
 
 # Words for values that are read off data or drawn: new in each call of the code that makes them.
+LEN_OF_ANOTHER = "len of another"  # thing each time: they may all be of one length
 DRAWN = frozenset(
-    {"item", "int of array", "float of array", "random number", "clock", "identifier", "len", "counter"}
+    {
+        *("item", "int of array", "float of array", "random number", "clock", "identifier", "counter"),
+        *("len", LEN_OF_ANOTHER),
+    }
 )
 
 

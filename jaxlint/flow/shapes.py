@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.run import DRAWN
+from jaxlint.flow.run import DRAWN, LEN_OF_ANOTHER
 from jaxlint.flow.values import (
     BOUNDED,
     CONCRETE,
     CONSTANT,
+    EVEN,
     PER_ITERATION,
     RAGGED,
     SCALAR,
@@ -43,7 +44,9 @@ class Movement(NamedTuple):
 
 def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | None:
     """How a number that sets a size changes from one time to the next; None for one that does not."""
-    few = bool(value.tags & BOUNDED) or _is_geometric(node, value)
+    if value.tags & EVEN or (value.origin is not None and value.origin.word == LEN_OF_ANOTHER):
+        return None
+    few = bool(value.tags & BOUNDED) or _takes_few(frame, node, value)
     if value.kind == UNKNOWN and value.varies >= PER_ITERATION and _of_loop(frame, node):
         return Movement(value.varies, few)  # a bound or a size is a number, whatever it comes from
     if value.kind in (SCALAR, SHAPE):
@@ -66,13 +69,31 @@ def _of_loop(frame: Frame, node: ast.AST | None) -> bool:
     return any(n.id in names for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
-def _is_geometric(node: ast.AST | None, value: Value) -> bool:
-    """`2**k`, `1 << k`, or a number that is doubled or halved each time: few values on the way to any."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Pow, ast.LShift)):
-        return isinstance(node.left, ast.Constant)
+def _takes_few(frame: Frame, node: ast.AST | None, value: Value) -> bool:
+    """`2**k`, a number that is doubled or halved each time, a length rounded up to a multiple of something."""
+    if isinstance(node, ast.expr) and _is_rounded(_resolved(frame, node)):
+        return True
     made = value.origin.node if value.origin is not None else None
     return isinstance(made, ast.AugAssign) and isinstance(
         made.op, (ast.Mult, ast.FloorDiv, ast.LShift, ast.RShift)
+    )
+
+
+def _is_rounded(node: ast.expr) -> bool:
+    """`1 << k`, `ceil(n / 8) * 8`, `n + -n % 8`."""
+    while isinstance(node, ast.Call) and _called(node) == "int" and len(node.args) == 1:
+        node = node.args[0]
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, (ast.Pow, ast.LShift)):
+        return isinstance(node.left, ast.Constant)
+    sides = [part for side in (node.left, node.right) for part in walk(side)]
+    if isinstance(node.op, ast.Mult):
+        return any(
+            isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv) for part in sides
+        ) or any(isinstance(part, ast.Call) and _called(part) == "ceil" for part in sides)
+    return isinstance(node.op, (ast.Add, ast.Sub)) and any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in sides
     )
 
 
@@ -105,6 +126,14 @@ def _slice(frame: Frame, item: ast.Slice) -> Value | None:
         return _ragged(frame, item, BOUND, varies)
     word = _batch(frame, item.lower, between)
     return _ragged(frame, item, word, PER_ITERATION) if word else None
+
+
+def is_stretch(frame: Frame, index: ast.expr) -> bool:
+    """`[i * size : (i + 1) * size]`: another part each time. Asked where the slice keeps its width."""
+    if frame.level or not isinstance(index, ast.Slice):
+        return False
+    bounds = [bound for bound in (index.lower, index.upper) if bound is not None]
+    return any(movement(frame, bound, look(frame, bound)) is not None for bound in bounds)
 
 
 def _ragged(frame: Frame, node: ast.AST, word: str, varies: int) -> Value:

@@ -82,6 +82,7 @@ MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
 LOW = 1 << 19  # floats of 16 bits or fewer
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
+EVEN = 1 << 23  # another stretch of something each time, but of one length
 NOTHING_OR = 1 << 22  # None on one path, an array, a tree or an object on another
 MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
 
@@ -102,7 +103,7 @@ NUMBERS = frozenset((CONSTANT, SCALAR))
 
 # Survive a join if either side has them.
 _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTHING_OR
-_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | TYPES  # only if both have them
+_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES  # only if both have them
 
 
 CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_calls
