@@ -8,7 +8,7 @@ from jaxlint.flow import dtypes, growth, impure, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
-from jaxlint.flow.shapes import is_stretch, repeated, settled_by, sliced, varied_part
+from jaxlint.flow.shapes import is_rounded, is_stretch, repeated, settled_by, sliced, varied_part
 from jaxlint.flow.values import (
     API,
     ARRAYS,
@@ -76,7 +76,10 @@ JOINERS = {"numpy.r_": HOST, "numpy.c_": HOST, "jax.numpy.r_": DEVICE, "jax.nump
 @expression(ast.BinOp)
 def binary(frame: Frame, node: ast.BinOp) -> Value:
     left = evaluate(frame, node.left)
-    return combine(frame, left, evaluate(frame, node.right), node.op, node)
+    result = combine(frame, left, evaluate(frame, node.right), node.op, node)
+    if result.varies and result.kind in (SCALAR, SHAPE) and is_rounded(node):
+        return result.but(tags=result.tags | BOUNDED)
+    return result
 
 
 def combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:

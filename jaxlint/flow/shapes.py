@@ -71,7 +71,7 @@ def _of_loop(frame: Frame, node: ast.AST | None) -> bool:
 
 def _takes_few(frame: Frame, node: ast.AST | None, value: Value) -> bool:
     """`2**k`, a number that is doubled or halved each time, a length rounded up to a multiple of something."""
-    if isinstance(node, ast.expr) and _is_rounded(_resolved(frame, node)):
+    if isinstance(node, ast.expr) and is_rounded(_resolved(frame, node)):
         return True
     made = value.origin.node if value.origin is not None else None
     return isinstance(made, ast.AugAssign) and isinstance(
@@ -79,14 +79,14 @@ def _takes_few(frame: Frame, node: ast.AST | None, value: Value) -> bool:
     )
 
 
-def _is_rounded(node: ast.expr) -> bool:
+def is_rounded(node: ast.expr) -> bool:
     """`1 << k`, `ceil(n / 8) * 8`, `n + -n % 8`."""
     while isinstance(node, ast.Call) and _called(node) == "int" and len(node.args) == 1:
         node = node.args[0]
     if not isinstance(node, ast.BinOp):
         return False
     if isinstance(node.op, (ast.Pow, ast.LShift)):
-        return isinstance(node.left, ast.Constant)
+        return isinstance(node.left, ast.Constant) and type(node.left.value) is int
     sides = [part for side in (node.left, node.right) for part in walk(side)]
     if isinstance(node.op, ast.Mult):
         return any(
