@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from capture import simulated
-from capture.places import FIXTURES, fixture
+from capture.places import FIXTURES, ROOT, fixture
 from capture.simulated import MIB, NEW, trained
 
 from jaxlint.capture import self_test, treemap
@@ -48,6 +48,14 @@ def test_text_has_plan_runtime_and_diagnosis(capture, capsys):
     assert all(
         line.startswith(("  [measured] ", "  [inferred] ", "      ")) for line in diagnosis.splitlines()
     )
+
+
+def test_the_documentation_shows_what_is_printed(capture, capsys):
+    text = output(capsys, capture("kept_grads", steps=40, keep=True), "--top", 3).splitlines()
+    page = (ROOT / "docs" / "oom.md").read_text()
+    shown = page.partition("```text\n")[2].partition("```")[0].splitlines()
+    assert len(shown) > 30
+    assert [line for line in shown if line not in text and "scenarios.py" not in line] == []
 
 
 def test_top_limits_what_is_listed(capture, capsys):
