@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from jaxlint.finding import Edit, Place, Span
+from jaxlint.finding import Applicability, Edit, Fix, Place, Span
 from jaxlint.flow.facts import Fact, ModuleRole
 from jaxlint.record import record
 
@@ -66,6 +66,10 @@ class Context:
         """The edit that puts text right before a node."""
         span = self.focus.span(node)
         return Edit(Span(span.line, span.column, span.line, span.column), text)
+
+    def suggest(self, title: str, *edits: Edit) -> Fix:
+        """A worked suggestion: to read, never to apply."""
+        return Fix(title, Applicability.DISPLAY, edits)
 
     def spell(self, dotted: str) -> str | None:
         """The file's own spelling of a library name (`jax.numpy.asarray` → `jnp.asarray`), if it is imported."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Confidence, Finding, Place, Related, Severity
+from jaxlint.finding import Confidence, Finding, Fix, Place, Related, Severity
 from jaxlint.flow.facts import ProcessStart
 from jaxlint.jax_api.processes import FORK_IS_DEFAULT_BEFORE
 from jaxlint.rule import Rule
@@ -30,13 +30,13 @@ class ForkAfterJax(Rule):
             return
         used = fact.after_device_use
         if fact.api.endswith("DataLoader"):
-            yield self._loader(fact)
+            yield self._loader(fact, ctx)
         elif used is not None and _comes_first(fact, ctx):
-            yield self._forked(fact, used)
+            yield self._forked(fact, used, ctx)
         elif fact.worker is not None and not any(word in ctx.source for word in _SHARED):
             yield self._each(fact, fact.worker)
 
-    def _forked(self, fact: ProcessStart, used: Place) -> Finding:
+    def _forked(self, fact: ProcessStart, used: Place, ctx: Context) -> Finding:
         call = f"`{fact.api.rpartition('.')[2]}`"
         if fact.api.endswith("fork"):
             remedy = 'Start the process before jax is used, or with `multiprocessing.get_context("spawn")`.'
@@ -54,9 +54,10 @@ class ForkAfterJax(Rule):
                 Related(used, "jax is used here, which starts its threads"),
                 *([Related(fact.start, "the process is started here")] if fact.start != fact.place else []),
             ],
+            fix=_spawned(fact, ctx.node(fact.start), ctx),
         )
 
-    def _loader(self, fact: ProcessStart) -> Finding:
+    def _loader(self, fact: ProcessStart, ctx: Context) -> Finding:
         related = [Related(fact.worker, "a worker uses jax here")] if fact.worker is not None else []
         return self.finding(
             fact,
@@ -64,6 +65,7 @@ class ForkAfterJax(Rule):
             'locked in them. Use numpy in the data set, or pass `multiprocessing_context="spawn"`.',
             confidence=Confidence.HIGH if fact.after_device_use is not None else Confidence.MEDIUM,
             related=related,
+            fix=_spawned(fact, ctx.node(fact.start), ctx),
         )
 
     def _each(self, fact: ProcessStart, worker: Place) -> Finding:
@@ -75,6 +77,29 @@ class ForkAfterJax(Rule):
             confidence=Confidence.MEDIUM,
             related=[Related(worker, "a worker uses jax here")],
         )
+
+
+def _spawned(fact: ProcessStart, call: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """The same with processes that start anew."""
+    import libcst as cst
+
+    if not isinstance(call, cst.Call) or fact.method != "default":
+        return None
+    library = ctx.spell("multiprocessing") or "multiprocessing"
+    context = f'{library}.get_context("spawn")'
+    text = ctx.focus.code(call)
+    if fact.api.endswith("ProcessPoolExecutor"):
+        option = f"mp_context={context}"
+    elif fact.api.endswith("DataLoader"):
+        option = 'multiprocessing_context="spawn"'
+    elif isinstance(call.func, cst.Attribute) and ctx.focus.code(call.func.value) == library:
+        return ctx.suggest("Spawn the processes", ctx.replace(call.func.value, context))
+    else:
+        return None
+    separator = ", " if call.args else ""
+    return ctx.suggest(
+        "Spawn the processes", ctx.replace(call, f"{text[:-1].rstrip().rstrip(',')}{separator}{option})")
+    )
 
 
 def _comes_first(fact: ProcessStart, ctx: Context) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding
+from jaxlint.finding import Finding, Fix
 from jaxlint.flow.facts import Chunked, Guard, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
 
 
@@ -35,4 +37,19 @@ class ChunkNotSmaller(Rule):
             confidence=Confidence.HIGH
             if fact.why != "default" and fact.proof.guard is Guard.NONE
             else Confidence.MEDIUM,
+            fix=_smaller(fact, ctx.node(fact.place), ctx),
         )
+
+
+def _smaller(fact: Chunked, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """A chunk that is an eighth of all, or a name for one where that is not known."""
+    import libcst as cst
+
+    arguments = node.args if isinstance(node, cst.Call) else ()
+    chunk = next(
+        (a.value for a in arguments if a.keyword is not None and a.keyword.value == "batch_size"), None
+    )
+    if chunk is None:
+        return None
+    size = str(max(1, fact.length // 8)) if fact.length else "CHUNK"
+    return ctx.suggest("Map a part at a time", ctx.replace(chunk, size))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import DoubleDonation
 from jaxlint.rule import Confidence, Rule
 
 from ..retrace import _wording as wording
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
 
 
@@ -33,4 +35,16 @@ class DoublyDonated(Rule):
                 Related(fact.call, "both reach this call"),
                 Related(fact.boundary.place, "which donates"),
             ],
+            fix=_copied(ctx.node(fact.place), ctx),
         )
+
+
+def _copied(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """The second name for a copy, of whatever tree it is."""
+    import libcst as cst
+
+    if not isinstance(node, cst.BaseExpression):
+        return None
+    tree, copy = (ctx.spell(name) or name for name in ("jax.tree.map", "jax.numpy.copy"))
+    text = f"{tree}({copy}, {ctx.focus.code(node)})"
+    return ctx.suggest("Copy the second one", ctx.replace(node, text))

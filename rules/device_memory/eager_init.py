@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding
+from jaxlint.finding import Finding, Fix
 from jaxlint.flow.facts import EagerInit, ModuleRole
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
 
 _FEW = 8  # members of a mapped constructor
@@ -45,4 +47,15 @@ class EagerInitialisation(Rule):
                 f"What the initialiser makes is {fact.name} at once: both arrays are there for a moment. Ask it "
                 "for the shape that is needed."
             )
-        yield self.finding(fact, message, confidence=Confidence.MEDIUM)
+        fix = _jitted(ctx.node(fact.place), jit, ctx) if fact.how == "forward" else None
+        yield self.finding(fact, message, confidence=Confidence.MEDIUM, fix=fix)
+
+
+def _jitted(node: cst.CSTNode | None, jit: str, ctx: Context) -> Fix | None:
+    """`model.init(key, x)` as `jax.jit(model.init)(key, x)`."""
+    import libcst as cst
+
+    if not isinstance(node, cst.Call):
+        return None
+    edit = ctx.replace(node.func, f"{jit}({ctx.focus.code(node.func)})")
+    return ctx.suggest("Initialise under jit", edit)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import ModuleRole, Scan
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
 
 _FEW = 4  # blocks
@@ -33,4 +35,15 @@ class MissingRemat(Rule):
             "keeps the blocks' inputs and computes the rest again.",
             confidence=Confidence.MEDIUM,
             related=[Related(fact.body, "the block")] if fact.body is not None else [],
+            fix=_checkpointed(ctx.node(fact.place), remat, ctx),
         )
+
+
+def _checkpointed(node: cst.CSTNode | None, remat: str, ctx: Context) -> Fix | None:
+    """The scan with `jax.checkpoint` around its body."""
+    import libcst as cst
+
+    if not isinstance(node, cst.Call) or not node.args or node.args[0].keyword is not None:
+        return None
+    body = node.args[0].value
+    return ctx.suggest("Recompute the blocks", ctx.replace(body, f"{remat}({ctx.focus.code(body)})"))

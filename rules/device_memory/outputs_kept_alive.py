@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import Append, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
 
 _FEW = 16  # rounds
@@ -39,6 +41,7 @@ class OutputsKeptAlive(Rule):
             severity=Severity.INFO if advice or ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.HIGH if fact.output == "tree" and not advice else Confidence.MEDIUM,
             related=related,
+            fix=_fetched(fact, ctx.node(fact.place), ctx),
         )
 
 
@@ -48,3 +51,14 @@ def _remedy(fact: Append) -> str:
     return (
         "Keep the numbers you need (`float()`, a reduction in the step), or move it off with `jax.device_get`"
     )
+
+
+def _fetched(fact: Append, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """What is appended, as a Python number or as host arrays."""
+    import libcst as cst
+
+    if not isinstance(node, cst.Call) or len(node.args) != 1 or node.args[0].star:
+        return None
+    value = node.args[0].value
+    get = "float" if fact.output == "number" else ctx.spell("jax.device_get") or "jax.device_get"
+    return ctx.suggest("Keep it on the host", ctx.replace(value, f"{get}({ctx.focus.code(value)})"))

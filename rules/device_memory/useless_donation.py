@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
-from jaxlint.flow.facts import BoundaryUse, Kind, Operand, Tag, UselessDonation
+from jaxlint.finding import Finding, Fix, Related
+from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, Tag, UselessDonation
 from jaxlint.rule import Confidence, Rule
 
 from ..retrace import _wording as wording
+from ..retrace._jit_call import without
 
 if TYPE_CHECKING:
     from jaxlint.context import Context
@@ -20,6 +21,9 @@ _REASONS = {
     "dtype": "integers go in and floating numbers come out",
 }
 _NUMBERS = frozenset({"int", "float", "bool"})
+
+
+_KEYWORDS = ("donate_argnums", "donate_argnames")
 
 
 class UselesslyDonated(Rule):
@@ -54,6 +58,7 @@ class UselesslyDonated(Rule):
             f"{'their' if several else 'its'} memory: {reason}. The donation has no effect: drop it.",
             confidence=Confidence.HIGH if fact.why == "numbers" else Confidence.MEDIUM,
             related=[Related(value.place, f"`{value.parameter}` is passed here") for value in given[:3]],
+            fix=_dropped(names, fact.boundary, ctx),
         )
 
 
@@ -66,3 +71,17 @@ def _is_number(name: str, fact: UselessDonation, uses: list[BoundaryUse]) -> boo
 
 def _is_scalar(value: Operand) -> bool:
     return value.kind in (Kind.SCALAR, Kind.CONSTANT) or Tag.ZERO_DIM in value.tags
+
+
+def _dropped(names: Sequence[str], boundary: Boundary, ctx: Context) -> Fix | None:
+    """The jit call without the donation of these parameters."""
+    import libcst as cst
+
+    node = ctx.node(boundary.place)
+    positions = [i for i, parameter in enumerate(boundary.parameters) if parameter.name in names]
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Call):  # partial(jax.jit, …)(f)
+        node = node.func
+    text = without(node, _KEYWORDS, {*names, *positions}, ctx) if isinstance(node, cst.Call) else None
+    if node is None or text is None:
+        return None
+    return ctx.suggest(f"Do not donate {wording.listing(names)}", ctx.replace(node, text))

@@ -10,6 +10,7 @@ from jaxlint.flow.facts import BoundaryUse
 from jaxlint.rule import Rule
 
 from . import _wording as wording
+from ._jit_call import without
 from ._varying import Varying, already_compiled, confidence, proven, varying
 
 if TYPE_CHECKING:
@@ -66,43 +67,11 @@ def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
         return None  # pmap would map a traced argument over the devices
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Call):  # partial(jax.jit, …)(f)
         node = node.func
-    if not isinstance(node, cst.Call) or "#" in ctx.focus.text(ctx.span(node)):
+    if not isinstance(node, cst.Call):
         return None
     traced = {each.argument.parameter for each in found} | {each.argument.index for each in found}
-    arguments = [_without(argument, traced, ctx) for argument in node.args]
-    if None in arguments:
+    text = without(node, _KEYWORDS, traced, ctx)
+    if text is None:
         return None
     names = wording.listing(each.argument.parameter or "the argument" for each in found)
-    text = _call(ctx.focus.code(node.func), [argument for argument in arguments if argument])
     return Fix(f"Trace {names} instead", Applicability.UNSAFE, (ctx.replace(node, text),))
-
-
-def _without(argument: cst.Arg, traced: set[str | int | None], ctx: Context) -> str | None:
-    """An argument of the jit call without some static entries: "" when none is left, None if not literal."""
-    import ast
-
-    import libcst as cst
-
-    code = ctx.focus.code(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT))
-    if argument.keyword is None or argument.keyword.value not in _KEYWORDS:
-        return code
-    try:
-        listed = ast.literal_eval(ctx.focus.code(argument.value))
-    except ValueError:
-        return None
-    entries = listed if isinstance(listed, (tuple, list)) else (listed,)
-    kept = tuple(entry for entry in entries if entry not in traced)
-    if len(kept) == len(entries):
-        return code
-    shown = ", ".join(f'"{entry}"' if isinstance(entry, str) else str(entry) for entry in kept)
-    single = "," if len(kept) == 1 else ""
-    return f"{argument.keyword.value}=({shown}{single})" if kept else ""
-
-
-def _call(function: str, arguments: list[str]) -> str:
-    """The jit call with these arguments, as short as they allow."""
-    if not arguments:
-        return function  # `@jax.jit()` is `@jax.jit`
-    if len(arguments) == 1 and function.rpartition(".")[2] == "partial":
-        return arguments[0]
-    return f"{function}({', '.join(arguments)})"
