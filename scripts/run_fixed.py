@@ -39,6 +39,7 @@ from mutations.preserving import PRESERVING  # noqa: E402
 from jaxlint import page, registry  # noqa: E402
 from jaxlint.check import check  # noqa: E402
 from jaxlint.finding import Applicability, Finding  # noqa: E402
+from jaxlint.fix.draft import Draft  # noqa: E402
 from jaxlint.fix.rounds import Fixed, fix  # noqa: E402
 from jaxlint.project.files import SourceFile, discover  # noqa: E402
 from jaxlint.project.root import Project  # noqa: E402
@@ -132,13 +133,14 @@ def fixed(program: Program, rules: Sequence[Rule], scratch: Path) -> Trial:
         return seen[-1]
 
     result = fix(files, look, WANTED)
+    broken = _broken_suggestions(seen[0], files)
     modules = dict(program.modules)
     for draft in result.drafts.values():
         modules[str(Path(draft.file.absolute).relative_to(scratch.resolve()))] = draft.text
     codes = [finding.code for finding in result.fixed]
     repairs = any(f.code in REPAIRS and not _is_safe_numpy(f) for f in result.fixed)
     after = Program(program.name, modules, program.main)
-    return Trial(program, after, codes, _wrong(result, seen[0], modules), repairs)
+    return Trial(program, after, codes, [*_wrong(result, seen[0], modules), *broken], repairs)
 
 
 def _is_safe_numpy(finding: Finding) -> bool:
@@ -163,6 +165,17 @@ def _wrong(result: Fixed, before: Sequence[Finding], modules: Mapping[str, str])
         except SyntaxError as error:
             wrong.append(f"{name} does not parse: {error}")
     return wrong
+
+
+def _broken_suggestions(findings: Sequence[Finding], files: Sequence[SourceFile]) -> list[str]:
+    """The suggestions that no program could come out of, whoever follows them."""
+    drafts = {file.path: Draft.of(file) for file in files}
+    shown = [f for f in findings if f.fix is not None and f.fix.applicability is Applicability.DISPLAY]
+    return [
+        f"{finding.code}: a suggestion that does not parse: {finding.fix.title}"
+        for finding in shown
+        if finding.fix is not None and drafts[finding.path].with_fix(finding.fix) is None
+    ]
 
 
 def put(modules: Mapping[str, str], directory: Path) -> Path:

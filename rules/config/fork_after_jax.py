@@ -54,7 +54,7 @@ class ForkAfterJax(Rule):
                 Related(used, "jax is used here, which starts its threads"),
                 *([Related(fact.start, "the process is started here")] if fact.start != fact.place else []),
             ],
-            fix=_spawned(fact, ctx.node(fact.start), ctx),
+            fix=_spawned(fact, ctx.node(fact.place), ctx),
         )
 
     def _loader(self, fact: ProcessStart, ctx: Context) -> Finding:
@@ -65,7 +65,7 @@ class ForkAfterJax(Rule):
             'locked in them. Use numpy in the data set, or pass `multiprocessing_context="spawn"`.',
             confidence=Confidence.HIGH if fact.after_device_use is not None else Confidence.MEDIUM,
             related=related,
-            fix=_spawned(fact, ctx.node(fact.start), ctx),
+            fix=_spawned(fact, ctx.node(fact.place), ctx),
         )
 
     def _each(self, fact: ProcessStart, worker: Place) -> Finding:

@@ -10,6 +10,7 @@ from jaxlint.flow.facts import Capture, CapturedConstants, JitCall, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 from ..retrace import _wording as wording
+from ..trace._passing import as_parameter
 
 if TYPE_CHECKING:
     from jaxlint.context import Context
@@ -57,6 +58,7 @@ class CapturedConstant(Rule):
             if first.elements is not None or first.what == "model"
             else Confidence.MEDIUM,
             related=[Related(fact.boundary.place, "jitted here"), *related],
+            fix=as_parameter(first.name, fact.boundary, ctx) if not several else None,
         )
 
 

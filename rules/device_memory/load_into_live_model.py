@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import Load, ModuleRole
 from jaxlint.rule import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from jaxlint.context import Context
+
+_FULL = {"eqx.filter_eval_shape": "equinox.filter_eval_shape", "jax.eval_shape": "jax.eval_shape"}
 
 
 class LoadIntoLiveModel(Rule):
@@ -30,4 +34,18 @@ class LoadIntoLiveModel(Rule):
             severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.MEDIUM if fact.api == "restore" else Confidence.HIGH,
             related=[Related(fact.made, "built here")],
+            fix=_skeleton(ctx.node(fact.made), ctx.spell(_FULL[shapes]) or shapes, ctx),
         )
+
+
+def _skeleton(made: cst.CSTNode | None, shapes: str, ctx: Context) -> Fix | None:
+    """The same structure, of shapes and dtypes alone."""
+    import libcst as cst
+
+    if not isinstance(made, cst.Call):
+        return None
+    text = ctx.focus.text(ctx.span(made))
+    inside = text[len(ctx.focus.code(made.func)) + 1 :]
+    separator = ", " if made.args else ""
+    rewritten = f"{shapes}({ctx.focus.code(made.func)}{separator}{inside}"
+    return ctx.suggest("Build only the structure", ctx.replace(made, rewritten))

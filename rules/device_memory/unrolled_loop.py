@@ -9,6 +9,8 @@ from jaxlint.finding import Finding, Related
 from jaxlint.flow.facts import Guard, ModuleRole, Unrolled
 from jaxlint.rule import Confidence, Rule, Severity
 
+from ._rolled import rolled
+
 if TYPE_CHECKING:
     from jaxlint.context import Context
 
@@ -32,6 +34,7 @@ class UnrolledLoop(Rule):
             severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.HIGH if certain else Confidence.MEDIUM,
             related=[Related(fact.proof.why_traced, "traced here")] if fact.proof.why_traced else [],
+            fix=rolled(ctx.node(fact.place), ctx) if fact.form == "for" else None,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import Append, Kind, ModuleRole, Tag
 from jaxlint.rule import Confidence, Rule, Severity
 
@@ -43,9 +43,36 @@ class AccumulatePerStep(Rule):
             else Severity.INFO,
             confidence=Confidence.HIGH if fact.over == "stream" else Confidence.MEDIUM,
             related=[Related(where, "this goes on and on")] if where is not None else [],
+            fix=_mapped_file(fact, ctx),
         )
 
 
 def _goes_on(fact: Append) -> bool:
     """A loop over something unknown, or a method that a loop calls."""
     return fact.loop is not None or (fact.proof.repeated is not None and "." in fact.container)
+
+
+def _mapped_file(fact: Append, ctx: Context) -> Fix | None:
+    """A file that is written frame by frame, in the place of the list."""
+    import libcst as cst
+
+    call = ctx.node(fact.place)
+    loop = ctx.node(fact.loop) if fact.loop is not None else None
+    loops = [p for p in ctx.parents(call) if isinstance(p, (cst.For, cst.While))] if call is not None else []
+    if (
+        not isinstance(call, cst.Call)
+        or len(call.args) != 1
+        or not loops
+        or not fact.container.isidentifier()
+    ):
+        return None
+    numpy, name = ctx.spell("numpy") or "np", fact.container
+    around = loop if loop in loops else loops[0]
+    indent = " " * (ctx.span(around).column - 1)
+    made = (
+        f'{name} = {numpy}.lib.format.open_memmap("{name}.npy", "w+", {numpy}.uint8, (N_MAX, *FRAME_SHAPE))'
+    )
+    stored = f"{name}[n_{name}] = {ctx.focus.code(call.args[0].value)}"
+    return ctx.suggest(
+        "Write them to a file", ctx.insert_before(around, f"{made}\n{indent}"), ctx.replace(call, stored)
+    )

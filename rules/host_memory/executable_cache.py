@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import CacheStore, Kind
 from jaxlint.rule import Confidence, Rule
 
@@ -47,6 +48,7 @@ class ExecutableCache(Rule):
             f"costs a compilation and stays in memory. {_remedy(fact)}",
             confidence=Confidence.HIGH if fact.key_made_of & _OPEN.keys() else Confidence.MEDIUM,
             related=related,
+            fix=_bucketed(fact, ctx),
         )
 
 
@@ -59,3 +61,16 @@ def _remedy(fact: CacheStore) -> str:
 def _counts(fact: CacheStore) -> bool:
     """The key is a number that keeps changing."""
     return fact.key_open is True and fact.key is not None and fact.key.kind is Kind.SCALAR
+
+
+def _bucketed(fact: CacheStore, ctx: Context) -> Fix | None:
+    """The key of sizes that are rounded up to multiples of 64; the arrays have to be padded to them."""
+    key = ctx.node(fact.key.place) if fact.key is not None and "shape" in fact.key_made_of else None
+    text = ctx.focus.code(key) if key is not None else ""
+    if key is None or not re.search(r"\.shape(\[-?\d\])?$", text):
+        return None
+    rounded = "-(-{} // 64) * 64"
+    whole = (
+        f"tuple({rounded.format('n')} for n in {text})" if text.endswith("shape") else rounded.format(text)
+    )
+    return ctx.suggest("Round sizes up", ctx.replace(key, whole))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Place, Related, Severity
+from jaxlint.finding import Edit, Finding, Fix, Place, Related, Severity, Span
 from jaxlint.flow.facts import Instantiation, JitCall
 from jaxlint.rule import Confidence, Rule
 
@@ -64,6 +64,7 @@ class StaticSelf(Rule):
                 ),
                 *_made_here(made),
             ],
+            fix=_as_module(methods, ctx),
         )
 
 
@@ -110,3 +111,18 @@ def _remedy(fact: JitCall) -> str:
     return (
         "Jit a function of the arrays, or make the class a pytree (an `eqx.Module`, or registered with jax)."
     )
+
+
+def _as_module(methods: Iterable[Place], ctx: Context) -> Fix | None:
+    """The class as an `eqx.Module`, whose arrays are arguments; where Equinox is used and nothing is inherited."""
+    import libcst as cst
+
+    module, jit = ctx.spell("equinox.Module"), ctx.spell("equinox.filter_jit")
+    nodes = [node for place in methods if (node := ctx.node(place)) is not None]
+    around = [p for node in nodes[:1] for p in ctx.parents(node) if isinstance(p, cst.ClassDef)]
+    if module is None or jit is None or not around or around[0].bases:
+        return None
+    span = ctx.span(around[0].name)
+    end = Span(span.end_line, span.end_column, span.end_line, span.end_column)
+    boundaries = [ctx.replace(node, jit) for node in nodes if ctx.focus.code(node) != jit]
+    return ctx.suggest("Make the class a module", Edit(end, f"({module})"), *boundaries)

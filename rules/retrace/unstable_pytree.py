@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Finding, Fix, Related
 from jaxlint.flow.facts import Guard, ModuleRole, UnstableStructure
 from jaxlint.rule import Confidence, Rule, Severity
 
@@ -54,4 +54,15 @@ class UnstablePytree(Rule):
                 Related(fact.boundary.place, "jitted here"),
                 *([Related(loop, "the loop")] if loop is not None else []),
             ],
+            fix=_filled(fact, node, ctx),
         )
+
+
+def _filled(fact: UnstableStructure, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """An array in the place of None; its shape is the user's to say."""
+    import libcst as cst
+
+    zeros = ctx.spell("jax.numpy.zeros")
+    if fact.how != "none" or zeros is None or not (isinstance(node, cst.Name) and node.value == "None"):
+        return None
+    return ctx.suggest("Start with an array", ctx.replace(node, f"{zeros}(SHAPE)"))

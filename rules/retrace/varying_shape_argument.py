@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding
+from jaxlint.finding import Finding, Fix
 from jaxlint.flow.facts import BoundaryUse, Guard, Kind, ModuleRole, Operand, Tag, Varies
 from jaxlint.rule import Confidence, Rule, Severity
 
@@ -48,6 +48,7 @@ class VaryingShapeArgument(Rule):
             severity=_severity(leaf, ctx),
             confidence=_confidence(fact, leaf),
             related=wording.trail(fact, leaves[:1]),
+            fix=_padded(argument, leaf, ctx),
         )
 
 
@@ -95,3 +96,16 @@ def _severity(leaf: Operand, ctx: Context) -> Severity | None:
 def _confidence(fact: BoundaryUse, leaf: Operand) -> Confidence:
     sure = fact.proof.guard is Guard.NONE and leaf.origin_kind != _PARTIAL[1]
     return Confidence.HIGH if sure else Confidence.MEDIUM
+
+
+def _padded(argument: Operand, leaf: Operand, ctx: Context) -> Fix | None:
+    """The argument padded to one length; how long that is, and what the rest means, is the user's to say."""
+    import libcst as cst
+
+    node = ctx.node(leaf.place) if wording.written(argument, leaf) else None
+    pad = ctx.spell("jax.numpy.pad")
+    if not isinstance(node, (cst.Name, cst.Attribute)) or pad is None:
+        return None
+    text = ctx.focus.code(node)
+    padded = f"{pad}({text}, [(0, N_MAX - len({text}))] + [(0, 0)] * ({text}.ndim - 1))"
+    return ctx.suggest("Pad to one length, N_MAX, and mask the rest", ctx.replace(node, padded))

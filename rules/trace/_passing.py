@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Edit, Fix, Span
-from jaxlint.flow.facts import StaleRead
+from jaxlint.flow.facts import Boundary, BoundaryUse, StaleRead
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -21,7 +21,7 @@ def as_argument(fact: StaleRead, ctx: Context) -> Fix | None:
     """One more parameter for the function and one more argument for its calls, where they are in view."""
     import libcst as cst
 
-    read, function = ctx.node(fact.read), _function(fact, ctx)
+    read, function = ctx.node(fact.read), _function(fact.boundary, ctx)
     calls = [ctx.node(place) for place in dict.fromkeys((fact.earlier_call, fact.later_call)) if place]
     if read is None or function is None or function not in ctx.parents(read):
         return None
@@ -40,11 +40,29 @@ def as_argument(fact: StaleRead, ctx: Context) -> Fix | None:
     return Fix(f"Pass {text} as an argument", Applicability.DISPLAY, tuple(edits))
 
 
-def _function(fact: StaleRead, ctx: Context) -> cst.FunctionDef | None:
+def as_parameter(name: str, boundary: Boundary, ctx: Context) -> Fix | None:
+    """One more parameter of the same name as an outer one, and one more argument for every call in view."""
+    import libcst as cst
+
+    function = _function(boundary, ctx)
+    uses = [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
+    calls = [ctx.node(place) for place in dict.fromkeys(use.place for use in uses)]
+    if function is None or not calls or not name.isidentifier() or not _takes_one_more(function, name):
+        return None
+    last = function.params.params[-1]
+    edits = [_after(last.annotation.annotation if last.annotation else last.name, name, ctx)]
+    for call in calls:
+        if not isinstance(call, cst.Call) or not call.args or call.args[-1].keyword is not None:
+            return None
+        edits.append(_last_argument(call, name, ctx))
+    return ctx.suggest(f"Pass {name} as an argument", *edits)
+
+
+def _function(boundary: Boundary | None, ctx: Context) -> cst.FunctionDef | None:
     """The definition of the jitted function."""
     import libcst as cst
 
-    definition = fact.boundary.definition if fact.boundary is not None else None
+    definition = boundary.definition if boundary is not None else None
     node = ctx.node(definition) if definition is not None else None
     around = (node, *ctx.parents(node)) if node is not None else ()
     return next((each for each in around if isinstance(each, cst.FunctionDef)), None)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Edit, Finding, Fix, Related, Span
 from jaxlint.flow.facts import CachedTracer
 from jaxlint.rule import Confidence, Rule
 
@@ -40,4 +41,22 @@ class CachedTracerRule(Rule):
                 *tracing.why_traced(fact),
                 *(Related(c, "asked here, while tracing") for c in fact.calls),
             ],
+            fix=_evaluated(fact, ctx) if fact.how in _DECORATORS else None,
         )
+
+
+def _evaluated(fact: CachedTracer, ctx: Context) -> Fix | None:
+    """The body under `jax.ensure_compile_time_eval()`, where constants are computed at once."""
+    import libcst as cst
+
+    node = ctx.node(fact.place)
+    around = [node, *ctx.parents(node)] if node is not None else []
+    function = next((each for each in around if isinstance(each, cst.FunctionDef)), None)
+    if function is None or not isinstance(function.body, cst.IndentedBlock) or not function.body.body:
+        return None
+    first, last = (ctx.span(function.body.body[index]) for index in (0, -1))
+    whole = Span(first.line, 1, last.end_line, last.end_column)
+    indent = " " * (first.column - 1)
+    body = textwrap.indent(ctx.focus.text(whole), "    ")
+    under = ctx.spell("jax.ensure_compile_time_eval") or "jax.ensure_compile_time_eval"
+    return ctx.suggest("Compute it at once", Edit(whole, f"{indent}with {under}():\n{body}"))

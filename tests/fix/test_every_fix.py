@@ -30,7 +30,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> list[run_fixed.Trial]:
 
 
 def test_fixed_programs_parse_and_have_nothing_left_to_fix(trials: list[run_fixed.Trial]) -> None:
-    """Fixing is idempotent, and the second look finds nothing of what was fixed."""
+    """Fixing is idempotent, the second look finds nothing of what was fixed, and suggestions parse, too."""
     assert {trial.program.name: trial.wrong for trial in trials if trial.wrong} == {}
 
 
