@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from jaxlint.confirm.arms import memory
+from jaxlint.confirm.arms import advice, memory
 from jaxlint.confirm.arms.memory import Threshold
 from jaxlint.confirm.chips import CUDA
 from jaxlint.confirm.claim import Claim
@@ -44,6 +44,7 @@ class _Measured(NamedTuple):
     trace: int
     name: Kept
     figures: dict[str, Figures | str]
+    advised: dict[str, dict[str, Figures | str]]  # by target, then by remedy
 
 
 class Judging:
@@ -191,7 +192,15 @@ class Judging:
             os.mkdir(scratch)
             if isinstance(written.outputs(trace, scratch, compare=False), str):
                 os.rmdir(scratch)  # it cannot be called on such inputs
-        return _Measured(trace, name_of(trace, written), figures)
+        return _Measured(trace, name_of(trace, written), figures, self._advised(one, written, trace))
+
+    def _advised(self, one: Claim, written: Program, trace: int) -> dict[str, dict[str, Figures | str]]:
+        """What the executable takes if the advice of a finding that has no fix is followed."""
+        remedies = () if can_be_made(one.finding.fix) else advice.REMEDIES.get(one.finding.code, ())
+        return {
+            target.name: {remedy: written.advised(trace, target, remedy, one) for remedy in remedies}
+            for target in self._targets
+        }
 
     def _memory(self, one: Claim, written: Program, measured: _Measured | str, scratch: str) -> Judged:
         if isinstance(measured, str):
@@ -219,13 +228,26 @@ class Judging:
             if isinstance(figures, str):
                 judgement = undecided(figures)
             else:
-                judgement = memory.by_itself(
-                    one, written.seen, figures, self._threshold(target, one, written)
-                )
+                judgement = self._by_itself(one, written, measured, target, figures)
+                judgement = judgement._replace(reason=judgement.reason + _capacity(figures, target))
             if note:
                 judgement = judgement._replace(reason=f"{judgement.reason}; {note}")
             verdicts.append(_verdict(judgement, target.name))
         return Judged(tuple(verdicts))
+
+    def _by_itself(
+        self, one: Claim, written: Program, measured: _Measured, target: Target, figures: Figures
+    ) -> Judgement:
+        """With what the finding advises, or else by what of the executable its own lines make."""
+        threshold = self._threshold(target, one, written)
+        tried = measured.advised[target.name]
+        if not tried:
+            return memory.by_itself(one, written.seen, figures, threshold)
+        judgement = advice.judge(one.finding.code, figures, tried, threshold)
+        if isinstance(judgement, str):
+            alone = memory.by_itself(one, written.seen, figures, threshold)
+            return alone._replace(reason=f"{alone.reason}; {judgement}")
+        return judgement
 
     def _failing(self, one: Claim, fixed: Program) -> Judged:
         judgement = refuted(f"fix withdrawn: with it the program fails at {fixed.seen.raised_at}")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jaxlint.confirm.claim import Site
+from jaxlint.confirm.claim import Claim, Site
 from jaxlint.confirm.observed import Observed
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered, Worker
@@ -83,6 +83,12 @@ class Program:
             self._memory[key] = self._ask("memory", trace=trace, target=target.description, root=self._root)
         return self._memory[key]
 
+    def advised(self, trace: int, target: Target, remedy: str, claim: Claim) -> Mapping[str, Any] | str:
+        """What it takes with a remedy at a claim's place (`child/remedy.py`), or why that cannot be told."""
+        sites = [(site.file, site.first, site.last) for site in claim.sites]
+        about = {"target": target.description, "root": self._root}
+        return self._ask("remedy", trace=trace, remedy=remedy, sites=sites, **about)
+
     def outputs(self, trace: int, directory: str, *, compare: bool) -> Mapping[str, Any] | str:
         """What it computes from random inputs (`child/outputs.py`), or why that cannot be told."""
         return self._ask("outputs", trace=trace, directory=directory, compare=compare)
@@ -97,4 +103,6 @@ class Program:
             self._gone = str(error)
             return self._gone
         except Raised as error:
-            return error.message if error.kind in ("Unavailable", "LookupError") else str(error)
+            return (
+                error.message if error.kind in ("Unavailable", "Unsupported", "LookupError") else str(error)
+            )

@@ -120,11 +120,18 @@ def compile_lowered(lowered: Any, device: Any, options: dict[str, Any] | None = 
 
 
 def _options(device: Any) -> dict[str, Any]:
-    """Before 0.9.2 XLA looks for measured kernels, which there can be none of without the GPU, and fails."""
+    """What it takes for the plan to be possible on an absent GPU, and to be all there is on a CPU.
+
+    Before 0.9.2 XLA looks for measured kernels, which there can be none of without the GPU, and fails. From 0.9 on
+    fusions of the CPU's YNN library may allocate memory that no plan shows, so those are switched off.
+    """
     import jax
 
-    old = jax.__version_info__ < (0, 9, 2)
-    return {"xla_gpu_autotune_level": 0} if old and device is not None and device.platform == "gpu" else {}
+    version = jax.__version_info__
+    if device is None:
+        own = version >= (0, 9) and jax.default_backend() == "cpu"
+        return {"xla_cpu_experimental_ynn_fusion_type": ""} if own else {}
+    return {"xla_gpu_autotune_level": 0} if version < (0, 9, 2) and device.platform == "gpu" else {}
 
 
 def _devices(compiled: Any) -> set[Any]:

@@ -67,8 +67,10 @@ def _begin(kind: str, shape: tuple[int, ...], dtype: Any) -> Any:
     import jax.numpy as jnp
 
     if kind in ("max", "min"):
-        inexact = jnp.issubdtype(dtype, jnp.inexact)
-        least, most = (-jnp.inf, jnp.inf) if inexact else (jnp.iinfo(dtype).min, jnp.iinfo(dtype).max)
+        limits: Any = jnp.iinfo
+        least, most = -jnp.inf, jnp.inf
+        if not jnp.issubdtype(dtype, jnp.inexact):
+            least, most = limits(dtype).min, limits(dtype).max
         return jnp.full(shape, least if kind == "max" else most, dtype)
     dtype = dtype if kind == "sum" or jnp.issubdtype(dtype, jnp.inexact) else jnp.float32
     zeros = jnp.zeros(shape, dtype)

@@ -20,13 +20,13 @@ PARTS = 16  # a chunk is a sixteenth of what is mapped over
 Site = tuple[str, int, int]
 
 
-def run(boundary: int, target: dict[str, Any], root: str, remedy: str, sites: list[Site]) -> dict[str, Any]:
+def run(trace: int, target: dict[str, Any], root: str, remedy: str, sites: list[Site]) -> dict[str, Any]:
     """As `memory.run`, with the remedy at the sites, and `chunk` and `results_bytes` as `Tried` has them.
 
     Raises Unsupported where the place does not allow it.
     """
     with applied(remedy, sites) as tried:
-        figures = memory.run(boundary, target, root)
+        figures = memory.run(trace, target, root)
     if not tried.done:
         raise Unsupported("the call that it is about was not traced again")
     return {**figures, "chunk": tried.chunk, "results_bytes": tried.results_bytes}
@@ -36,25 +36,26 @@ def run(boundary: int, target: dict[str, Any], root: str, remedy: str, sites: li
 def applied(remedy: str, sites: list[Site]) -> Iterator[Tried]:
     """What is traced meanwhile has the remedy at the sites (file, first line, last line).
 
-    `remedy` is "chunked map" (lax.map with a batch size in place of vmap, or with a smaller one), "reduced chunks" (the
-    chunks are reduced as they come) or "remat" (jax.checkpoint around a scan's body).
+    `remedy` is "chunked map" (lax.map with a batch size in place of vmap, or with a smaller one), "reduced chunks"
+    (the chunks are reduced as they come) or "remat" (jax.checkpoint around a scan's body).
     """
     import jax
 
+    clear: Any = jax.clear_caches  # or what was traced before would be taken
     tried = Tried([(os.path.realpath(file), first, last) for file, first, last in sites])
-    jax.clear_caches()
+    clear()
     try:
         with _patched(_replacements(remedy, tried)):
             yield tried
     finally:
-        jax.clear_caches()
+        clear()
 
 
 class Tried:
     """Where a remedy is to be applied, and what became of it.
 
-    `done` says whether the place was reached, `chunk` how many go together, `results_bytes` what all results of the map
-    are together.
+    `done` says whether the place was reached, `chunk` how many go together, `results_bytes` what all results of the
+    map are together.
     """
 
     def __init__(self, sites: list[Site]) -> None:
@@ -92,7 +93,9 @@ def _patched(replacements: dict[Any, Any]) -> Iterator[None]:
         if getattr(module, "__name__", "").startswith(("jax._src", "jaxlib")):
             continue  # jax's own inside stays what it is
         names = getattr(module, "__dict__", None)
-        for name, value in list(names.items()) if isinstance(names, dict) else ():
+        if not isinstance(names, dict):
+            continue
+        for name, value in list(names.items()):
             if id(value) in by_id:
                 changed.append((names, name, value))
                 names[name] = by_id[id(value)]
