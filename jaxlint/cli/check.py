@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -248,16 +249,28 @@ def _write(run: Run, output_format: str, args: Namespace) -> bool:
         # Standard input that is fixed has standard output to itself.
         write(run, output_format, sys.stderr if args.fix and options.STDIN in args.paths else sys.stdout)
         return True
-    from jaxlint.project import writing
-
     text = io.StringIO()
     write(run, output_format, text)
     try:
-        writing.write(args.output_file, text.getvalue().encode("utf-8", "backslashreplace"))
+        _save(args.output_file, text.getvalue().encode("utf-8", "backslashreplace"))
     except OSError as error:
         status.complain(f"{args.output_file}: cannot write: {error.strerror}")
         return False
     return True
+
+
+def _save(path: str, report: bytes) -> None:
+    """Write a report whole or not at all. Raises OSError."""
+    from jaxlint.project import writing
+
+    try:
+        writing.write(path, report)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY) or not os.path.isfile(path):
+            raise
+        # It is mounted there, or its directory is somebody else's: it cannot be replaced, only written to.
+        with open(path, "wb") as stream:
+            stream.write(report)
 
 
 def _complain_of(failure: Finding) -> None:

@@ -77,15 +77,15 @@ def _check(changes: Any, root: str, args: Namespace) -> int:
 
 
 def _diff(args: Namespace, root: str) -> bytes:
-    if args.diff_file is not None:
+    if args.diff_file is not None and args.diff_file != _STDIN:
         try:
             with open(args.diff_file, "rb") as stream:
                 return stream.read()
         except OSError as error:
             raise _Refusal(f"{args.diff_file}: cannot read: {error.strerror}") from None
-    if args.base is None:
+    if args.base is None and args.diff_file is None:
         raise _Refusal("review what? Name a commit or branch to compare with, or --diff-file FILE")
-    if args.base == _STDIN:
+    if _STDIN in (args.base, args.diff_file):
         return sys.stdin.buffer.read()
     if not root:
         raise _Refusal("this is no git repository; --diff-file FILE takes a diff from elsewhere")

@@ -1,7 +1,8 @@
 """Unified diffs, as git and others write them: which lines of which files a change touches.
 
-Libraries for this know the prefixes a/ and b/ alone. A reader who has turned them off, or git's mnemonic ones on,
-names with spaces, quotes and bytes that are no text, and line ends of every kind are all met in practice.
+The library for this, unidiff, leaves names in quotes as they are, and takes a folder `a` for a prefix in a diff
+that has none. Prefixes of every kind or none, names with spaces, quotes and bytes that are no text, and line ends
+of every kind are all met in practice.
 """
 
 from __future__ import annotations

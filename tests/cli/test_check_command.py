@@ -497,3 +497,20 @@ def test_a_report_that_fails_leaves_the_file_of_the_last(
     assert jaxlint("--output-file", "report.txt").status == 2
     assert Path("report.txt").read_text() == "old"
     assert sorted(os.listdir()) == ["a.py", "report.txt"]
+
+
+def test_a_report_goes_to_a_file_that_cannot_be_replaced(
+    jaxlint: Jaxlint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is mounted, as into a container."""
+    write("a.py", "hazard103\n")
+    write("report.txt", "old")
+
+    def busy(*paths: object) -> None:
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(os, "replace", busy)
+    outcome = jaxlint("--output-file", "report.txt", "--output-format", "concise", "--no-cache")
+    assert outcome == (1, "", "")
+    assert Path("report.txt").read_text() == "a.py:1:1: JAX103 A jit-in-loop.\n"
+    assert sorted(os.listdir()) == ["a.py", "report.txt"]

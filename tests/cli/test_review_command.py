@@ -164,6 +164,7 @@ def test_settings_of_git(setting: str, repository: Repository) -> None:
     assert lines_of(repository.review("HEAD~1")) == ["one.py JAX103"]
     diff = repository.git("diff", "HEAD~1")
     assert lines_of(repository.review("-", diff=diff)) == ["one.py JAX103"]
+    assert lines_of(repository.review("--diff-file", "-", diff=diff)) == ["one.py JAX103"]
     (repository.top / "change.diff").write_bytes(diff)
     assert lines_of(repository.review("--diff-file", "change.diff")) == ["one.py JAX103"]
 
