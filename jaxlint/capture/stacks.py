@@ -60,6 +60,11 @@ def _producer(
             value, inside = outer[number], None
         elif value.opcode in PASSING_ON and program.operands(value):
             value = program.operands(value)[0]
+        elif value.opcode in ("call", "fusion") and not value.op_name:
+            root = program.root(value.links.called[0]) if value.links.called else None
+            if root is None:
+                return value
+            value, inside = root, None  # a part that XLA split off, to run in parallel
         else:
             return value
     return value
