@@ -67,6 +67,7 @@ class Assignment:
         self.buffers: dict[int, LogicalBuffer] = {}
         self.aliases: dict[int, list[Definition]] = defaultdict(list)
         self.allocations: list[Allocation] = []
+        self.offsets: dict[int, int] = {}  # of a logical buffer in its allocation, bytes
         self.traces: list[list[HeapEvent]] = []
 
     def size(self, buffer: int) -> int:
@@ -87,7 +88,7 @@ def read(data: wire.Data, start: int, end: int) -> Assignment:
         elif number == 2:
             _alias(assignment, data, value, stop)
         elif number == 3:
-            assignment.allocations.append(_allocation(data, value, stop))
+            assignment.allocations.append(_allocation(assignment, data, value, stop))
         elif number == 4:
             assignment.traces.append(_trace(data, value, stop))
     return assignment
@@ -130,14 +131,16 @@ def _alias(assignment: Assignment, data: wire.Data, start: int, end: int) -> Non
             assignment.aliases[source].append(_definition(data, value, stop))
 
 
-def _allocation(data: wire.Data, start: int, end: int) -> Allocation:
+def _allocation(assignment: Assignment, data: wire.Data, start: int, end: int) -> Allocation:
     values: dict[int, int] = defaultdict(int)
     assigned: list[int] = []
     index: list[int] = []
     for field in wire.fields(data, start, end):
         number, kind, value, stop = field
         if number == 9 and kind == wire.BYTES:
-            assigned.append(wire.numbers(data, value, stop).get(1, 0))
+            entry = wire.numbers(data, value, stop)
+            assigned.append(entry.get(1, 0))
+            assignment.offsets[assigned[-1]] = entry.get(2, 0)
         elif number == 10:
             index.extend(wire.integers(data, field))
         elif kind == wire.VARINT:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
+from jaxlint.capture import heap_trace
 from jaxlint.capture.assignment import (
-    ALLOCATE,
-    FREE,
     SHARE,
     Allocation,
     Assignment,
     Definition,
-    HeapEvent,
     LogicalBuffer,
 )
+from jaxlint.capture.heap_trace import Range
 
 _BLOCK = re.compile(r"allocation (\d+): size (\d+)(.*):\s*$")
 _VALUE = re.compile(r"\s*value: <(\d+) (\S+?)(\{[\d, ]*\})? @(\d+)> \(size=(\d+),offset=(\d+)\)")
@@ -30,14 +28,13 @@ def read(blocks: str, ranges: str = "", values: str = "") -> Assignment:
     Older XLA writes all into the first one. Without live ranges there is no trace of the temporary heap.
     """
     assignment = Assignment()
-    offsets: dict[int, int] = {}
-    _read_blocks(assignment, blocks, offsets)
+    _read_blocks(assignment, blocks)
     _read_positions(assignment, values or blocks)
-    _read_ranges(assignment, ranges or blocks, offsets)
+    _read_ranges(assignment, ranges or blocks)
     return assignment
 
 
-def _read_blocks(assignment: Assignment, text: str, offsets: dict[int, int]) -> None:
+def _read_blocks(assignment: Assignment, text: str) -> None:
     current: Allocation | None = None
     assigned: list[int] = []
 
@@ -55,7 +52,7 @@ def _read_blocks(assignment: Assignment, text: str, offsets: dict[int, int]) -> 
         elif (value := _VALUE.match(line)) is not None:
             buffer = int(value[1])
             assigned.append(buffer)
-            offsets[buffer] = int(value[6])
+            assignment.offsets[buffer] = int(value[6])
             definition = Definition(None, value[2], _integers(value[3] or ""))
             assignment.buffers[buffer] = LogicalBuffer(int(value[5]), definition)
     finish()
@@ -94,47 +91,28 @@ def _read_positions(assignment: Assignment, text: str) -> None:
                 assignment.aliases[buffer].append(Definition(None, position[1], _integers(position[2] or "")))
 
 
-def _read_ranges(assignment: Assignment, text: str, offsets: dict[int, int]) -> None:
+def _read_ranges(assignment: Assignment, text: str) -> None:
     """The trace of the largest temporary block: its buffers as they come and go."""
     block = max((b for b in assignment.allocations if b.temporary), key=lambda b: b.size, default=None)
     if block is None:
         return
     known = {_key(assignment.buffers[number].definition): number for number in block.assigned}
     steps: dict[int, str] = {}
-    alive: list[tuple[int, int, int]] = []
+    alive: list[Range] = []
     for line in text.splitlines():
         live = _RANGE.match(line)
         if live is not None:
             number = known.get((live[1], _integers(live[2])))
             if number is not None:
-                alive.append((int(live[3]), int(live[4]), number))
+                alive.append(Range(int(live[3]), int(live[4]), number))
         elif (step := _STEP.match(line)) is not None:
             steps[int(step[1])] = step[2]
     if alive:
-        trace = _trace(sorted(alive), steps, offsets)
+        trace = heap_trace.of_ranges(alive, steps, assignment.offsets)
         assignment.traces.append(trace)
         for event in trace:
             if event.kind == SHARE:
                 assignment.aliases[event.shared_with].append(assignment.buffers[event.buffer].definition)
-
-
-def _trace(
-    alive: Iterable[tuple[int, int, int]], steps: dict[int, str], offsets: dict[int, int]
-) -> list[HeapEvent]:
-    """Buffers at one place of the block that live at once are one."""
-    ordered: list[tuple[int, int, HeapEvent]] = []
-    holder: dict[int, tuple[int, int]] = {}  # offset -> buffer, until
-    for start, end, number in alive:
-        name = steps.get(start, "")
-        other, until = holder.get(offsets[number], (-1, -1))
-        if start <= until:
-            ordered.append((start, 1, HeapEvent(SHARE, number, other, name)))
-        else:
-            ordered.append((start, 1, HeapEvent(ALLOCATE, number, 0, name)))
-            other = number
-        holder[offsets[number]] = other, max(end, until)
-        ordered.append((end + 1, 0, HeapEvent(FREE, number, 0, "")))
-    return [event for _, _, event in sorted(ordered, key=lambda item: item[:2])]
 
 
 def _key(definition: Definition) -> tuple[str, tuple[int, ...]]:

@@ -30,7 +30,7 @@ def peak(case: Case) -> Iterator[Claim]:
     cause, remedies, rules = _ABOUT[role](case, buffers)
     yield Claim(
         f"peak-{role}",
-        Basis.MEASURED,
+        Basis.MEASURED if plan.traced else Basis.INFERRED,
         f"at the peak of the temporary heap, {shown(plan.heap_peak)}, {share(roles[role], plan.heap_peak)} is"
         f" {_WORDS[role]}",
         cause=cause,

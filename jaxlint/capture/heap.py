@@ -27,7 +27,7 @@ class Peak(NamedTuple):
 def peak(assignment: Assignment) -> Peak | None:
     """The peak of the trace that belongs to the largest temporary block; None where there is no trace."""
     trace = _main_trace(assignment)
-    return _replay(trace, assignment) if trace is not None else None
+    return replay(trace, assignment) if trace else None
 
 
 def _main_trace(assignment: Assignment) -> list[HeapEvent] | None:
@@ -90,7 +90,8 @@ class _Heap:
             del self.live[canonical]
 
 
-def _replay(trace: list[HeapEvent], assignment: Assignment) -> Peak:
+def replay(trace: list[HeapEvent], assignment: Assignment) -> Peak:
+    """The peak of a trace that is not empty."""
     position = _position_of_peak(trace, assignment)
     heap = _Heap(assignment)
     for event in trace[: position + 1]:

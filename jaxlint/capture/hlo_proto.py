@@ -7,6 +7,7 @@ number of a stack frame: both are read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from jaxlint.capture import shape as shapes
@@ -29,6 +30,8 @@ def read(data: wire.Data, start: int, end: int) -> Program:
             program.name = wire.text(data, value, stop)
         elif number == 3:
             _computation(program, frames, data, value, stop)
+        elif number == 7:
+            program.schedule.update(_schedule(data, value, stop))
         elif number == 8:
             program.aliases += _aliases(data, value, stop)
         elif number == 17:
@@ -112,6 +115,23 @@ def _links(data: wire.Data, start: int, end: int) -> Links:
         elif number == 13 and kind == wire.VARINT:
             element = wire.signed(value)
     return Links(tuple(operands), tuple(called), parameter, element)
+
+
+def _schedule(data: wire.Data, start: int, end: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """HloScheduleProto: a map from computations to their sequences."""
+    for number, kind, value, stop in wire.fields(data, start, end):
+        if number != 1 or kind != wire.BYTES:
+            continue
+        computation = 0
+        order: list[int] = []
+        for sub, form, at, upto in wire.fields(data, value, stop):
+            if sub == 1 and form == wire.VARINT:
+                computation = wire.signed(at)
+            elif sub == 2 and form == wire.BYTES:
+                for field in wire.fields(data, at, upto):
+                    if field[0] == 1:
+                        order.extend(wire.integers(data, field))
+        yield computation, tuple(order)
 
 
 def _aliases(data: wire.Data, start: int, end: int) -> list[Alias]:

@@ -45,6 +45,7 @@ def _plan(plan: Plan, reason: str) -> dict[str, Any]:
         "total": totals.total,
         "other_memory_spaces": {str(space): size for space, size in totals.other_spaces},
         "heap_peak": plan.heap_peak,
+        "heap_peak_traced": plan.traced,
         "peak_event": list(plan.peak_event),
         "peak_instruction": plan.peak_instruction,
         "rematerialized": plan.rematerialized,

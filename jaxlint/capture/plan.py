@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from jaxlint.capture import heap, roles, stacks
+from jaxlint.capture import heap, liveness, roles, stacks
 from jaxlint.capture.assignment import DEVICE_MEMORY, Assignment, Definition
 from jaxlint.capture.frames import Frame, user_frames
 from jaxlint.capture.heap import Live
@@ -61,7 +61,8 @@ class PeakBuffer(NamedTuple):
 class Plan(NamedTuple):
     module: str
     totals: Totals
-    heap_peak: int | None  # bytes, None where the compiler left no trace
+    heap_peak: int | None  # bytes, None where it cannot be told
+    traced: bool  # by the compiler's own trace; else it is worked out from the schedule
     peak_event: tuple[int, int]  # which one, of how many
     peak_instruction: str
     buffers: tuple[PeakBuffer, ...]  # largest first
@@ -120,12 +121,16 @@ def request_sizes(assignment: Assignment) -> tuple[int, ...]:
 def make(name: str, assignment: Assignment, program: Program) -> Plan:
     """The plan of a module."""
     peak = heap.peak(assignment)
+    traced = peak is not None
+    if peak is None and (trace := liveness.trace(assignment, program)):
+        peak = heap.replay(trace, assignment)
     reader = _BufferReader(assignment, program)
     buffers = [reader.read(live) for live in peak.live] if peak is not None else []
     return Plan(
         module=name or program.name,
         totals=totals(assignment),
         heap_peak=peak.size if peak is not None else None,
+        traced=traced,
         peak_event=(peak.position, peak.events) if peak is not None else (0, 0),
         peak_instruction=peak.instruction if peak is not None else "",
         buffers=tuple(buffers),

@@ -88,6 +88,9 @@ class Program:
         self.by_name: dict[str, Instruction] = {}
         self.roots: dict[int, int] = {}  # computation -> instruction
         self.entry: int | None = None  # a computation
+        self.schedule: dict[
+            int, tuple[int, ...]
+        ] = {}  # computation -> instructions in the order in which they run
         self.aliases: list[Alias] = []
 
     def add(self, instruction: Instruction) -> None:
@@ -120,6 +123,13 @@ class Program:
 
     def of_computation(self, computation: int | None) -> Sequence[Instruction]:
         return self._members.get(computation, ()) if computation is not None else ()
+
+    def scheduled(self, computation: int) -> Sequence[Instruction]:
+        """The instructions of a computation in the order in which they run, as far as that is known."""
+        order = self.schedule.get(computation)
+        if order is None:
+            return self.of_computation(computation)
+        return [self.instructions[i] for i in order if i in self.instructions]
 
     @cached_property
     def _members(self) -> dict[int, list[Instruction]]:

@@ -34,11 +34,12 @@ def _plan(plan: Plan, reason: str, top: int) -> Iterator[str]:
     yield f"plan of {plan.module} ({reason})"
     yield from _totals(plan.totals)
     if plan.heap_peak is None:
-        yield "  heap peak   not known: the compiler left no trace of a temporary heap"
+        yield "  heap peak   not known: there is no temporary heap, or no trace of it"
         return
     position, events = plan.peak_event
     at = f" at {plan.peak_instruction}" if plan.peak_instruction else ""
-    yield f"  heap peak   {shown(plan.heap_peak):>12}  event {position} of {events}{at}"
+    how = "" if plan.traced else ", worked out from the schedule"
+    yield f"  heap peak   {shown(plan.heap_peak):>12}  event {position} of {events}{at}{how}"
     roles = (f"{role} {share(size, plan.heap_peak)}" for role, size in plan.by_role().items())
     yield f"  live at the peak: {', '.join(roles)}"
     groups = plan.grouped()

@@ -101,6 +101,24 @@ def test_attention_buffers_are_at_the_line_of_the_softmax():
     assert plan.by_role()[Role.FORWARD] > 0.8 * plan.heap_peak
 
 
+@pytest.mark.parametrize("name", [name for name in (*RUNS, *SCENARIOS) if name not in ("decode", "nodonate")])
+def test_the_peak_can_be_worked_out_from_the_schedule(name):
+    """As it has to be where XLA leaves no trace; here it is compared with the trace."""
+    traced = plan_in(fixture(name))
+    with inputs.opened(fixture(name)) as data:
+        if name in RUNS:
+            [module] = modules.of_capture(data)
+        else:
+            module = modules.of_bytes("", data, 0, len(data))
+        module.assignment.traces.clear()
+        worked_out = module.plan
+    assert traced.traced and not worked_out.traced
+    assert worked_out.heap_peak == pytest.approx(traced.heap_peak, rel=0.015)
+    assert next(iter(worked_out.by_role())) == next(iter(traced.by_role()))
+    largest = {(str(b.shape), b.role) for b in traced.buffers[:4]}
+    assert largest <= {(str(b.shape), b.role) for b in worked_out.buffers}
+
+
 def test_a_plan_without_a_temporary_heap_has_no_peak():
     plan = plan_in(fixture("decode"))
     assert plan.totals.temp == 0
