@@ -17,18 +17,26 @@ from jaxlint.confirm.judgement import Judgement, refuted, undecided
 from jaxlint.confirm.observing import Observer, Program
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
-from jaxlint.confirm.proof import Kept, can_be_made, counterpart, fixed_program, name_of, prints_the_same
+from jaxlint.confirm.proof import (
+    Figures,
+    Kept,
+    can_be_made,
+    capacity,
+    comparison,
+    counterpart,
+    fixed_program,
+    is_runnable,
+    name_of,
+    prints_the_same,
+)
 from jaxlint.confirm.recipes import NO_RUN, RECIPES, UNMEASURED, Recipe
 from jaxlint.confirm.targets import Target
 from jaxlint.confirm.verdict import Outcome, Verdict
-from jaxlint.confirm.wording import count
 from jaxlint.finding import Fix
 from jaxlint.project.source import Source
 
-# Bytes of arguments, outputs and scratch up to which a boundary is run to compare results.
-_RUNNABLE = 1 << 30
-
-Figures = Mapping[str, Any]
+# What jax says of a buffer that was donated and is needed all the same: then it could not be given away.
+_NEEDED_AFTERWARDS = ("deleted", "donate")
 
 
 class Judged(NamedTuple):
@@ -188,7 +196,7 @@ class Judging:
                 return "no jitted function that was traced in this run holds these lines"
             return written.seen.not_reached(one.site)
         figures = {target.name: written.memory(trace, target) for target in self._targets}
-        if can_be_made(one.finding.fix) and any(_is_runnable(found) for found in figures.values()):
+        if can_be_made(one.finding.fix) and any(is_runnable(found) for found in figures.values()):
             os.mkdir(scratch)
             if isinstance(written.outputs(trace, scratch, compare=False), str):
                 os.rmdir(scratch)  # it cannot be called on such inputs
@@ -215,7 +223,7 @@ class Judging:
                     one, written, measured, f"the fixed program could not be run: {fixed}"
                 )
             if fixed.seen.raised is not None and written.seen.raised is None:
-                return self._failing(one, fixed)
+                return self._failing(one, written, measured, fixed)
             other = counterpart(measured.name, fixed)
             if other is None:
                 return self._without_fix(one, written, measured, "the fixed program has no such boundary")
@@ -249,10 +257,14 @@ class Judging:
             return alone._replace(reason=f"{alone.reason}; {judgement}")
         return judgement
 
-    def _failing(self, one: Claim, fixed: Program) -> Judged:
-        judgement = refuted(f"fix withdrawn: with it the program fails at {fixed.seen.raised_at}")
-        verdicts = tuple(_verdict(judgement, target.name, False) for target in self._targets)
-        return Judged(verdicts, withdrawn=True)
+    def _failing(self, one: Claim, written: Program, measured: _Measured, fixed: Program) -> Judged:
+        """The fixed program fails where the one as written does not."""
+        note = f"fix withdrawn: with it the program fails at {fixed.seen.raised_at}"
+        message = str(fixed.seen.raised["message"]) if fixed.seen.raised is not None else ""
+        if any(word in message for word in _NEEDED_AFTERWARDS):
+            verdicts = tuple(_verdict(refuted(note), target.name, False) for target in self._targets)
+            return Judged(verdicts, withdrawn=True)
+        return self._without_fix(one, written, measured, note)._replace(withdrawn=True)
 
     def _beside_fix(
         self, one: Claim, written: Program, measured: _Measured, fixed: Program, other: int, scratch: str
@@ -266,8 +278,8 @@ class Judging:
                 judgement = undecided(before if isinstance(before, str) else f"as fixed: {after}")
             else:
                 judgement = memory.against_fix(before, after, self._threshold(target, one, written))
-                judgement = judgement._replace(reason=judgement.reason + _capacity(before, target))
-            judgement = judgement._replace(reason=judgement.reason + _comparison(compared))
+                judgement = judgement._replace(reason=judgement.reason + capacity(before, target))
+            judgement = judgement._replace(reason=judgement.reason + comparison(compared))
             verdicts.append(_verdict(judgement, target.name, equal))
         outcomes = {verdict.outcome for verdict in verdicts}
         return Judged(tuple(verdicts), withdrawn=equal is False or outcomes == {Outcome.REFUTED})
@@ -285,32 +297,3 @@ class Judging:
 def _verdict(judgement: Judgement, target: str, equal: bool | None = None) -> Verdict:
     reason = " ".join(judgement.reason.split())
     return Verdict(judgement.outcome, target, reason, judgement.arms, equal)
-
-
-def _is_runnable(figures: Figures | str) -> bool:
-    if isinstance(figures, str):
-        return False
-    return sum(int(figures[f"{part}_bytes"]) for part in ("argument", "output", "temp")) <= _RUNNABLE
-
-
-def _capacity(written: Figures, target: Target) -> str:
-    """Whether the executable fits on a chip that is not there."""
-    total = sum(int(written[f"{part}_bytes"]) for part in ("argument", "output", "temp")) - int(
-        written["alias_bytes"]
-    )
-    if target.capacity is None or total <= target.capacity or target.chip is None:
-        return ""
-    gib = 1 << 30
-    return f"; it needs {total / gib:.1f} GiB, {target.chip.name} has {target.capacity / gib:.1f}"
-
-
-def _comparison(compared: Figures | str | None) -> str:
-    """How the results of both arms compare, in words."""
-    if compared is None:
-        return "; results not compared: too large to run here"
-    if isinstance(compared, str):
-        return f"; results not compared: {compared[:120]}"
-    figures = f"max rel {compared['worst']:.0e}, {count(int(compared['inputs']), 'input')}"
-    if compared["equal"]:
-        return f"; results equal ({figures})"
-    return f"; fix withdrawn: results differ ({figures})"

@@ -10,11 +10,17 @@ from jaxlint.confirm.arms import absorbed
 from jaxlint.confirm.observing import Observer, Program
 from jaxlint.confirm.overlay import Overlay
 from jaxlint.confirm.process import Raised, Unanswered
+from jaxlint.confirm.targets import Target
+from jaxlint.confirm.wording import count
 from jaxlint.finding import Applicability, Fix
 from jaxlint.fix.apply import apply_fixes
 from jaxlint.project.source import Source
 
 Kept = tuple[str, int]
+Figures = Mapping[str, Any]
+
+# Bytes of arguments, outputs and scratch up to which a boundary is run to compare results.
+_RUNNABLE = 1 << 30
 
 
 def can_be_made(fix: Fix | None) -> bool:
@@ -70,3 +76,32 @@ def prints_the_same(written: Program, fixed: Program) -> bool | None:
     if not written.seen.printed.strip() or written.seen.stopped or fixed.seen.stopped:
         return None
     return absorbed.same_printed(written.seen.printed, fixed.seen.printed)
+
+
+def is_runnable(figures: Figures | str) -> bool:
+    if isinstance(figures, str):
+        return False
+    return sum(int(figures[f"{part}_bytes"]) for part in ("argument", "output", "temp")) <= _RUNNABLE
+
+
+def capacity(written: Figures, target: Target) -> str:
+    """Whether the executable fits on a chip that is not there."""
+    total = sum(int(written[f"{part}_bytes"]) for part in ("argument", "output", "temp")) - int(
+        written["alias_bytes"]
+    )
+    if target.capacity is None or total <= target.capacity or target.chip is None:
+        return ""
+    gib = 1 << 30
+    return f"; it needs {total / gib:.1f} GiB, {target.chip.name} has {target.capacity / gib:.1f}"
+
+
+def comparison(compared: Figures | str | None) -> str:
+    """How the results of both arms compare, in words."""
+    if compared is None:
+        return "; results not compared: too large to run here"
+    if isinstance(compared, str):
+        return f"; results not compared: {compared[:120]}"
+    figures = f"max rel {compared['worst']:.0e}, {count(int(compared['inputs']), 'input')}"
+    if compared["equal"]:
+        return f"; results equal ({figures})"
+    return f"; fix withdrawn: results differ ({figures})"
