@@ -13,7 +13,7 @@ from jaxlint.confirm.judging import Judged, Judging
 from jaxlint.confirm.observing import Observer
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
-from jaxlint.confirm.recipes import NO_RUN
+from jaxlint.confirm.recipes import NO_RUN, RECIPES
 from jaxlint.confirm.targets import Target, parse
 from jaxlint.confirm.verdict import Outcome, Verdict, unknown
 from jaxlint.dependencies.names import format_of
@@ -39,12 +39,14 @@ def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[F
     python = interpreter.find(options.python, part.project)
     claims = Claims(part)
     judged: dict[int, list[Judged]] = {}
-    for environment, group in _by_environment(targets):
+    for number, (environment, group) in enumerate(_by_environment(targets)):
+        # What a program does is the same for every target, what its executables take is not.
+        todo = [f for f in concerned if not number or _is_of_memory(f.code)]
         with Observer(python, os.getcwd(), environment, options) as observer:
             _check_jax(python, observer)
             ready, missing = _ready(group, observer)
-            for path in dict.fromkeys(finding.path for finding in concerned):
-                here = [claims.of(finding) for finding in concerned if finding.path == path]
+            for path in dict.fromkeys(finding.path for finding in todo):
+                here = [claims.of(finding) for finding in todo if finding.path == path]
                 for one, result in _file(claims, here, observer, options, ready):
                     judged.setdefault(id(one.finding), []).append(result)
             for finding in concerned:
@@ -116,3 +118,8 @@ def _with(finding: Finding, judged: Sequence[Judged]) -> Finding:
     if any(one.withdrawn for one in judged):
         finding = replace(finding, fix=None)
     return replace(finding, confirm=verdicts)
+
+
+def _is_of_memory(code: str) -> bool:
+    recipe = RECIPES.get(code)
+    return recipe is not None and recipe.memory
