@@ -151,6 +151,10 @@ class Judging:
             except (Unanswered, Raised) as error:
                 return self._judged(undecided(f"with jit switched off: {error}"))
             judgement = recipe.compare(one, written.seen, eager.seen)
+        if judgement.outcome is Outcome.UNKNOWN and written.seen.stopped:
+            return self._judged(
+                undecided(f"{judgement.reason}; the program was stopped: --timeout allows more")
+            )
         fix = one.finding.fix
         if recipe.fixed is None or judgement.outcome is not Outcome.CONFIRMED or not can_be_made(fix):
             return self._judged(judgement)
@@ -193,7 +197,7 @@ class Judging:
                 return reason
             runs = written.seen.runs(one.site)
             if runs or written.seen.boundaries:
-                return "no jitted function that was traced in this run holds these lines"
+                return "these lines ran outside of jitted functions, where what is live at the peak is not measured"
             return written.seen.not_reached(one.site)
         figures = {target.name: written.memory(trace, target) for target in self._targets}
         if can_be_made(one.finding.fix) and any(is_runnable(found) for found in figures.values()):
@@ -237,7 +241,7 @@ class Judging:
                 judgement = undecided(figures)
             else:
                 judgement = self._by_itself(one, written, measured, target, figures)
-                judgement = judgement._replace(reason=judgement.reason + _capacity(figures, target))
+                judgement = judgement._replace(reason=judgement.reason + capacity(figures, target))
             if note:
                 judgement = judgement._replace(reason=f"{judgement.reason}; {note}")
             verdicts.append(_verdict(judgement, target.name))
