@@ -74,7 +74,9 @@ def run(args: Namespace) -> int:
     for problem in workspace.problems:
         status.complain(problem)
     if args.show_settings or args.show_files:
-        _show_settings(workspace) if args.show_settings else _show_files(workspace)
+        from jaxlint.cli import showing
+
+        showing.settings(workspace) if args.show_settings else showing.files(workspace)
         return status.FAILED if workspace.problems else status.CLEAN
     return check_workspace(workspace, args)
 
@@ -277,34 +279,3 @@ def _complain_of(failure: Finding) -> None:
     from jaxlint.report.concise import line
 
     status.complain(line(failure))
-
-
-def _show_files(workspace: Workspace) -> None:
-    for file in workspace.files:
-        print(file.path)
-
-
-def _show_settings(workspace: Workspace) -> None:
-    from jaxlint.project.settings import as_table
-
-    settings, project = workspace.settings, workspace.project
-    versions = {"jax": project.jax_version, "equinox": project.equinox_version, "flax": project.flax_version}
-    print(f"# settings file: {settings.file or 'none'}")
-    print(f"# project: {project.root or 'none'}")
-    print(f"# judged for Python {_dotted(project.requires_python)} and newer")
-    print(f"# judged for {', '.join(f'{name} {_dotted(version)}' for name, version in versions.items())}")
-    for key, value in as_table(settings).items():
-        print(f"{key} = {_toml(value)}")
-
-
-def _dotted(version: Sequence[int]) -> str:
-    return ".".join(map(str, version))
-
-
-def _toml(value: object) -> str:
-    """A value as TOML, which is JSON but for tables."""
-    import json
-
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{json.dumps(key)} = {_toml(item)}' for key, item in value.items())}}}"
-    return json.dumps(value)
