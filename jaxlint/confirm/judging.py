@@ -295,7 +295,7 @@ class Judging:
             if not any(use["real"] for use in uses):
                 return Threshold(1, self._options.min_share)
         least = self._options.min_bytes_cuda if target.kind == CUDA else self._options.min_bytes
-        return Threshold(least, self._options.min_share)
+        return Threshold(least, self._options.min_share, noise=target.kind == CUDA)
 
 
 def _verdict(judgement: Judgement, target: str, equal: bool | None = None) -> Verdict:

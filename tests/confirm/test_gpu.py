@@ -81,3 +81,28 @@ def test_the_dump_is_a_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     capacity = resolve(f"cuda:{file}").capacity
     assert capacity is not None
     assert run(tmp_path)["limit"] <= capacity
+
+
+def test_a_discarded_stack_is_confirmed_on_the_gpu_itself(tmp_path: Path) -> None:
+    source = Path(__file__).parents[2] / "fixtures" / "targets" / "scan_memory.py"
+    (tmp_path / "program.py").write_text(source.read_text().replace("N_outer = 10", "N_outer = 5"))
+    command = [
+        sys.executable,
+        "-m",
+        "jaxlint",
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--confirm",
+        "--target",
+        "gpu",
+    ]
+    done = subprocess.run(
+        [*command, "--python", sys.executable, "--timeout", "120", "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "confirmed on gpu" in done.stdout, done.stdout + done.stderr
+    assert "temp + output 30.52 MiB" in done.stdout

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jaxlint.confirm.arms.memory import Threshold, arm
-from jaxlint.confirm.judgement import Judgement, confirmed, refuted
+from jaxlint.confirm.arms.memory import Threshold, arm, too_little
+from jaxlint.confirm.judgement import Judgement, confirmed
 from jaxlint.confirm.verdict import AS_WRITTEN
 from jaxlint.confirm.wording import size, totals
 
@@ -36,7 +36,7 @@ def judge(
     reason = "; ".join([totals(arms), *notes])
     if threshold.passed(before - after, before):
         return confirmed(reason, *arms)
-    return refuted(f"it saves {size(max(0, before - after))}, what counts is {threshold}: {reason}", *arms)
+    return too_little("the advice", before - after, threshold, reason, *arms)
 
 
 def _beside(remedy: str, figures: Figures | str) -> str:

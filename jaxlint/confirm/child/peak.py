@@ -189,7 +189,7 @@ def _update(instruction: Instruction, module: Module) -> Instruction | None:
             return None
     if inner is None or inner.opcode != "dynamic-update-slice":
         return None
-    return inner if "/while/" in (inner.op or instruction.op) else None
+    return inner if re.search(r"\bwhile\b", inner.op or instruction.op) else None
 
 
 def _source(instruction: Instruction | None, module: Module) -> tuple[Frame, ...]:
