@@ -19,7 +19,7 @@ from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "fixtures" / "accuracy"
-_MARK = re.compile(r"# (JAX\d{3})\b")
+_MARK = re.compile(r"# (?:expect: )?(JAX\d{3})\b")
 
 # What the rules still miss, with the reason. A miss that is found must leave this list.
 MISSES = {

@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     HOST,
     INSTANCE,
     LENGTHENED,
+    MODULE,
     PER_ITERATION,
     SMALL,
     TRACERS,
@@ -211,6 +212,8 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         from jaxlint.flow.configuration import environment_set
 
         environment_set(frame, target, index.data, value)
+    if owner.kind == MODULE and index.kind == CONSTANT:  # `globals()["LIMIT"] = 3`
+        frame.log.append(Mutated(("global", owner.data.path, index.data), frame.module, target))
     name = dotted_name(target.value)
     if frame.level:
         filling = bool(frame.filling) or (name is not None and _returns_hit(frame, name))

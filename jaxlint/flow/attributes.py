@@ -66,6 +66,8 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
             if _is_constant(value.data, name)
             else api(f"{value.data}.{name}")
         )
+    if kind == MODULE and name == "__dict__":
+        return value
     if kind == MODULE:
         found = frame.run.program.member(value.data.entry, name)
         _note_global(frame, value, node, found)

@@ -35,6 +35,8 @@ class Bindings:
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
             self._bound.setdefault(target.id, []).append(value)
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            self._bound.setdefault(f"{target.value.id}.{target.attr}", []).append(value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             matched = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
             for position, item in enumerate(target.elts):
@@ -43,7 +45,8 @@ class Bindings:
                     self._members[item.id] = value, position
 
     def of(self, name: str) -> list[ast.expr]:
-        """What the name was bound to, in source order; unpacking gives the member of a display, else the whole."""
+        """What the name (`x`, `self.x`) was bound to, in source order; unpacking gives the member of a display, or
+        the whole."""
         return self._bound.get(name, [])
 
     def member(self, name: str) -> tuple[ast.expr, int] | None:

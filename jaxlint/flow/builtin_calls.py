@@ -9,7 +9,7 @@ from jaxlint.flow import impure, patching, traced
 from jaxlint.flow.bindings import look
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.iteration import element_of, iterated
+from jaxlint.flow.iteration import chosen, element_of, iterated
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import dotted_name
@@ -29,6 +29,7 @@ from jaxlint.flow.values import (
     EVEN,
     FOREIGN,
     HOST,
+    MODULE,
     MOVED,
     NUMBERS,
     PARAMETER,
@@ -64,6 +65,7 @@ _ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
 _MARKS = CARRIED | MOVED
 _CONVERSIONS: dict[str, Callable[[float], object]] = {"int": int, "float": float, "complex": complex}
+_REDUCED = 6  # so many members of a sequence are reduced one by one
 _CONVERTIBLE = 1 << 40  # beyond that, and not a number: of no interest
 
 
@@ -247,7 +249,12 @@ def _each(frame: Frame, value: Value, call: Call) -> Value:
 
 
 def _zip(frame: Frame, first: Value, call: Call) -> Value:
-    return collection(tree([_each(frame, value, call) for value in call.positional]))
+    each = tree([_each(frame, value, call) for value in call.positional])
+    columns = [value.data for value in call.positional]
+    if columns and all(c.__class__ is list and len(c) == len(columns[0]) for c in columns):
+        rows = tree([tree(list(row)) for row in zip(*columns, strict=True)])
+        return collection(chosen(frame, each, rows, call.node))
+    return collection(each)
 
 
 def _same_container(frame: Frame, first: Value, call: Call) -> Value:
@@ -359,6 +366,34 @@ def _map(frame: Frame, first: Value, call: Call) -> Value:
     return collection(result)
 
 
+@api_call("reduce")
+def reduce(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`reduce(lambda x, op: op(x), PIPELINE, image)`: the members of a short sequence one by one, in its order."""
+    from jaxlint.flow.calls import call_value
+
+    accumulates = last == "accumulate"  # whose function stands second
+    function = call.argument(1 if accumulates else 0, "func", "function")
+    sequence = call.argument(0 if accumulates else 1, "iterable")
+    if function is None or sequence is None:
+        return UNKNOWN_VALUE
+    members = list(sequence.data) if sequence.data.__class__ is list else []
+    exact = 0 < len(members) <= _REDUCED
+    if not exact:
+        members = [_each(frame, sequence, call)]
+        frame.loop += 1
+    so_far = call.argument(2, "initial")
+    if so_far is None:
+        so_far, members = members[0], members[1:] if exact else members
+    passed = [so_far]
+    for member in members:
+        so_far = call_value(frame, function, Call(call.node, [so_far, member], {}, decorator=True))
+        passed.append(so_far)
+    if not exact:
+        frame.loop -= 1
+        return join_all(passed) or UNKNOWN_VALUE
+    return tree(passed, Origin(frame.module, call.node, "generator")) if accumulates else so_far
+
+
 def _getattr(frame: Frame, first: Value, call: Call) -> Value:
     import ast
 
@@ -371,6 +406,15 @@ def _getattr(frame: Frame, first: Value, call: Call) -> Value:
         found = attribute(frame, first, node)
         return found if len(call.positional) < 3 else join(found, call.positional[2])
     return UNKNOWN_VALUE
+
+
+def _globals(frame: Frame, first: Value, call: Call) -> Value:
+    """`globals()`, `vars(module)`: the module, whose names are looked up and changed by subscripts."""
+    return Value(MODULE, data=frame.module) if not call.positional else UNKNOWN_VALUE
+
+
+def _vars(frame: Frame, first: Value, call: Call) -> Value:
+    return first if first.kind == MODULE else UNKNOWN_VALUE
 
 
 def _super(frame: Frame, first: Value, call: Call) -> Value:
@@ -409,6 +453,8 @@ _HANDLERS = {
     "map": _map,
     "getattr": _getattr,
     "setattr": _setattr,
+    "globals": _globals,
+    "vars": _vars,
 }
 
 

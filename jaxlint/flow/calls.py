@@ -36,6 +36,7 @@ from jaxlint.flow.values import (
     HOST,
     INSTANCE,
     LOW,
+    MODULE,
     ONE_OF,
     PARAMETER,
     PARTIAL,
@@ -163,6 +164,8 @@ def _note_method(frame: Frame, node: ast.Call, receiver: Value, name: str, call:
     base = node.func.value  # type: ignore[attr-defined]  # only called for attributes
     if name in _MUTATING and receiver.kind in (TREE, UNKNOWN, HOST) and dotted_name(base) is not None:
         frame.log.append(Mutated(container_key(frame, base), frame.module, node))
+    if name == "update" and receiver.kind == MODULE:
+        patching.namespace_updated(frame, node, receiver, call)
     if name == "get" and call.positional:
         note_counter(frame, node, call.positional[0])
     if frame.level:
@@ -317,7 +320,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     positional, keywords = call.positional, call.keywords
     if closure.transforms and frame.level < JIT:
         positional, keywords = _mapped(closure, positional, keywords)
-    arguments = bind(closure, positional, keywords, frame)
+    arguments = bind(closure, positional, keywords, frame, call.starred)
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
     if not call.decorator:
         result = growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
@@ -339,13 +342,13 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
         _informative(v) for v in call.keywords.values()
     )
     if known:
-        arguments = bind(closure, call.positional, call.keywords, frame)
+        arguments = bind(closure, call.positional, call.keywords, frame, call.starred)
     else:
         arguments = {}
         if closure.receiver is not None and function.is_method and function.params:
             arguments[function.params[0]] = closure.receiver
         if closure.bound or closure.bound_keywords:
-            arguments = bind(closure, call.positional, call.keywords, frame)
+            arguments = bind(closure, call.positional, call.keywords, frame, call.starred)
     result = frame.run.call(frame, closure, arguments, EAGER, call.node)
     if call.decorator:
         return result

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
+from jaxlint.flow.bindings import look
 from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.mapped import Sources
+from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.values import CONSTANT
-from jaxlint.flow.walking import walk
+from jaxlint.flow.values import CONSTANT, is_number
+from jaxlint.flow.walking import own_nodes, walk
 
 _DEPTH = 4
 _ROUNDING = frozenset({"int", "ceil", "floor", "round"})
 _SHAPED = frozenset({"zeros", "ones", "full", "empty"})
+_KEEPING = frozenset({"astype", "copy", "clip"})
+_CONVERTING = frozenset({"asarray", "array", "device_put"})
 
 
 class PendingChunks(PendingFact):
@@ -25,7 +30,7 @@ class PendingChunks(PendingFact):
     def __init__(self, frame: Frame, call: Call) -> None:
         self.frame = frame
         self.call = call
-        self.batch = call.argument_node(3, "batch_size")
+        self.batch = call.argument_node(3, "batch_size")  # None where a partial has bound it
         value = call.argument(3, "batch_size")
         known = value is not None and value.kind == CONSTANT and type(value.data) is int
         self.number = value.data if known and value is not None else None
@@ -33,13 +38,15 @@ class PendingChunks(PendingFact):
 
     def fact(self) -> Chunked | None:
         mapped = self.call.argument_node(1, "xs")
-        if self.batch is None or mapped is None:
+        if mapped is None:
             return None
         finder = _Lengths(self.frame, mapped)
-        whole = finder.whole(self.batch, _DEPTH)
+        whole = finder.whole(self.batch, _DEPTH) if self.batch is not None else ""
         length = finder.length(mapped, _DEPTH)
         if not whole:
-            number = self.number if self.number is not None else finder.default(self.batch)
+            number = self.number
+            if number is None and self.batch is not None:
+                number = finder.default(self.batch)
             if number is None or length is None or number < length:
                 return None
             whole = "default" if self.number is None else "number"
@@ -145,6 +152,25 @@ class _Lengths:
             function = function.parent
         return None
 
+    def _number(self, node: ast.expr | None) -> int | None:
+        """A number as the analysis knows it here (`cfg.members`), as constants make it, or as the default of a
+        parameter that no call in this module passes."""
+        if node is None:
+            return None
+        value = look(self.frame, node)
+        if value.kind == CONSTANT and type(value.data) is int:
+            return value.data
+        known = self.sources.number(node)
+        if known is None and isinstance(node, ast.Name) and not self._is_passed(node.id):
+            return self.sources.number(self._default_node(node))
+        return known
+
+    def _is_passed(self, name: str) -> bool:
+        function = self.frame.function
+        while function is not None and name not in (*function.index, *function.keyword_only):
+            function = function.parent
+        return function is None or any(given is not None for given, _ in _given(self.frame, function, name))
+
     def _is_mapped(self, node: ast.expr) -> bool:
         """The array that is mapped, or the one that a nested function is called with."""
         name = dotted_name(node)
@@ -161,41 +187,74 @@ class _Lengths:
             return self._passed(node.id, depth - 1) if self.sources.is_parameter(node.id) else None
         if isinstance(node, (ast.Tuple, ast.List)) and node.elts:
             return self.length(node.elts[0], depth - 1)
-        if not isinstance(node, ast.Call) or not node.args:
-            return None
+        if isinstance(node, ast.Dict) and node.values:
+            return self.length(node.values[0], depth - 1)
+        if isinstance(node, ast.UnaryOp):
+            return self.length(node.operand, depth)
+        if isinstance(node, ast.BinOp):
+            return self._combined(node, depth)
+        return self._made(node, depth) if isinstance(node, ast.Call) else None
+
+    def _combined(self, node: ast.BinOp, depth: int) -> int | None:
+        """`scale * draws`: with a number the length stays."""
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            if is_number(look(self.frame, other)):
+                return self.length(one, depth - 1)
+        left, right = self.length(node.left, depth - 1), self.length(node.right, depth - 1)
+        return left if left == right else None
+
+    def _made(self, node: ast.Call, depth: int) -> int | None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
+            return self.length(node.func.value, depth - 1)
         head, _, last = self.sources.dotted(node.func).rpartition(".")
-        first = node.args[0]
+        words = {keyword.arg: keyword.value for keyword in node.keywords}
+        first = node.args[0] if node.args else None
+        second = node.args[1] if len(node.args) > 1 else None
         if head == "jax.random" and last == "split":
-            return self.sources.number(node.args[1]) if len(node.args) > 1 else 2
+            number = words.get("num", second)
+            return self._number(number) if number is not None else 2
         if last == "arange" and len(node.args) == 1:
-            return self.sources.number(first)
+            return self._number(first)
         if last == "linspace" and len(node.args) > 2:
-            return self.sources.number(node.args[2])
-        shape = (
-            first
-            if last in _SHAPED
-            else node.args[1]
-            if head == "jax.random" and len(node.args) > 1
-            else None
-        )
+            return self._number(node.args[2])
+        if last in _CONVERTING and first is not None:
+            listed = isinstance(first, (ast.Tuple, ast.List))
+            return len(first.elts) if listed else self.length(first, depth - 1)  # type: ignore[attr-defined]
+        shape = words.get("shape") or words.get("size")
+        if shape is None and last == "reshape":  # `x.reshape(n, 3)`, `jnp.reshape(x, (n, 3))`
+            shape = second if head == "jax.numpy" else first
+        if shape is None:
+            shape = first if last in _SHAPED else second if head == "jax.random" else None
         if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts:
-            return self.sources.number(shape.elts[0])
-        return self.sources.number(shape)
+            shape = shape.elts[0]
+        number = self._number(shape)
+        return number if number is not None and number >= 0 else None  # `reshape(-1, 3)`
 
     def _passed(self, name: str, depth: int) -> int | None:
         """The longest of what the calls in this module pass, if all are in view."""
         function = self.frame.function
         if function is None or function.parent is not None or name not in function.index:
             return None
-        position, lengths = function.index[name], []
-        for node in walk(self.frame.module.tree):
-            if isinstance(node, ast.Call) and dotted_name(node.func) == function.name:
-                given = next((k.value for k in node.keywords if k.arg == name), None)
-                if given is None and position < len(node.args):
-                    given = node.args[position]
-                outer = Sources(self.frame)
-                outer.scopes = outer.scopes[-1:]
-                known = _Lengths.__new__(_Lengths)
-                known.frame, known.sources, known.arrays = self.frame, outer, set()
-                lengths.append(known.length(given, depth) if given is not None else None)
+        lengths: list[int | None] = []
+        for given, scope in _given(self.frame, function, name):
+            outer = Sources(self.frame)
+            outer.scopes = [scope, *outer.scopes[-1:]]
+            known = _Lengths.__new__(_Lengths)
+            known.frame, known.sources, known.arrays = self.frame, outer, set()
+            lengths.append(known.length(given, depth) if given is not None else None)
         return max(lengths) if lengths and None not in lengths else None  # type: ignore[type-var]
+
+
+def _given(frame: Frame, function: Function, name: str) -> Iterator[tuple[ast.expr | None, ast.AST]]:
+    """What each call of the function in the module passes for a parameter, None where it does not, and the function
+    (or module) in which it stands."""
+    position = function.index.get(name, len(function.params)) - function.is_method
+    tree = frame.module.tree
+    for scope in (tree, *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))):
+        for node in own_nodes(scope):
+            called = (dotted_name(node.func) or "") if isinstance(node, ast.Call) else ""
+            if called == function.name or (function.is_method and called.endswith(f".{function.name}")):
+                assert isinstance(node, ast.Call)
+                word = next((k.value for k in node.keywords if k.arg == name), None)
+                placed = node.args[position] if position < len(node.args) else None
+                yield (word if word is not None else placed), scope

@@ -16,12 +16,13 @@ _NUMBERS = (bool, int, float, complex)
 
 class Use(NamedTuple):
     """A static number in one call. `beside` are the other static constants, which must agree for one trace
-    to serve two calls."""
+    to serve two calls. `written` is where the number stands, if that is known."""
 
     call: BoundaryUse
     argument: Operand
     leaf: Operand
     value: object
+    written: Place | None
     beside: dict[tuple[str, str], object]
 
 
@@ -33,13 +34,13 @@ def equal_statics(facts: Iterable[Fact], run: Run) -> list[Fact]:
         if not isinstance(call, BoundaryUse) or call.starred or _made_for(call):
             continue
         statics = list(_statics(call))
-        constants = _constants(call)
         for argument, leaf, values in statics:
             name = _name(argument)
-            beside = {key: value for key, value in constants.items() if key != (name, leaf.path)}
             earlier = uses.setdefault((call.boundary.place, name, leaf.path), [])
-            for value in values:
-                use = Use(call, argument, leaf, value, beside)
+            for turn, value, written in values:
+                beside = _constants(call, leaf.rows if leaf.choices else None, turn)
+                beside.pop((name, leaf.path), None)
+                use = Use(call, argument, leaf, value, written, beside)
                 first = next((u for u in earlier if _answers(u, use)), None)
                 if first is not None and type(first.value) is not type(use.value):
                     found.append(_fact(first, use, run))
@@ -65,24 +66,29 @@ def _given(call: BoundaryUse) -> tuple[Operand, ...]:
     return (call.receiver, *call.arguments) if call.receiver is not None else call.arguments
 
 
-def _constants(call: BoundaryUse) -> dict[tuple[str, str], object]:
-    """(parameter, path) → the constant there, for all that is passed."""
+def _constants(call: BoundaryUse, rows: Place | None, turn: int) -> dict[tuple[str, str], object]:
+    """(parameter, path) → the constant there, for all that is passed, in one turn of the loop over `rows`."""
     found: dict[tuple[str, str], object] = {}
     for argument in _given(call):
         found[_name(argument), ""] = _GIVEN
         for leaf in argument.walk():
             if leaf.kind is Kind.CONSTANT:
                 found[_name(argument), leaf.path] = leaf.constant
+            elif rows is not None and leaf.rows == rows:
+                found[_name(argument), leaf.path] = leaf.choices[turn]
     return found
 
 
-def _values(operand: Operand) -> tuple[object, ...]:
-    if operand.kind is Kind.CONSTANT and type(operand.constant) in _NUMBERS:
-        return (operand.constant,)
-    return tuple(v for v in operand.choices if type(v) in _NUMBERS)
+def _values(operand: Operand) -> list[tuple[int, object, Place | None]]:
+    """(turn, number, where it stands) of what the operand is, or is in turn."""
+    if operand.kind is Kind.CONSTANT:
+        literal = operand.origin if operand.origin_kind == "literal" else None
+        return [(0, operand.constant, literal)] if type(operand.constant) in _NUMBERS else []
+    written = zip(operand.choices, operand.written, strict=True)
+    return [(turn, v, at) for turn, (v, at) in enumerate(written) if type(v) in _NUMBERS]
 
 
-def _statics(call: BoundaryUse) -> Iterator[tuple[Operand, Operand, tuple[object, ...]]]:
+def _statics(call: BoundaryUse) -> Iterator[tuple[Operand, Operand, list[tuple[int, object, Place | None]]]]:
     """(argument, number in it, its values) where the cache compares by equality."""
     flavour = call.boundary.flavour
     for argument in _given(call):
@@ -134,4 +140,5 @@ def _fact(earlier: Use, later: Use, run: Run) -> EqualStatic:
         answered_by=earlier.value,
         earlier=before,
         call=later.call.place,
+        written=later.written,
     )

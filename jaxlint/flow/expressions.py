@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import traced
+from jaxlint.flow import text, traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
@@ -97,6 +97,7 @@ _BUILTINS = {
         "hash",
         "object",
         "vars",
+        "globals",
         "input",
         "slice",
     ]
@@ -135,7 +136,7 @@ def _outer_name(frame: Frame, node: ast.Name) -> Value:
         scope = scope.up
     value = (frame.module.names or {}).get(node.id)
     if value is None:
-        return _BUILTINS.get(node.id, UNKNOWN_VALUE)
+        return text.own_name(frame) if node.id == "__name__" else _BUILTINS.get(node.id, UNKNOWN_VALUE)
     if frame.reads is not None and value.kind in _MUTABLE:
         frame.reads.setdefault(global_key(frame.module, node.id), Read(frame.module, node, "global", value))
     return value
@@ -324,12 +325,17 @@ def named(frame: Frame, node: ast.NamedExpr) -> Value:
 @expression(ast.JoinedStr)
 def formatted(frame: Frame, node: ast.JoinedStr) -> Value:
     varies = 0
+    parts: list[Value] = []
     for part in node.values:
+        value = evaluate(frame, part.value if isinstance(part, ast.FormattedValue) else part)
         if isinstance(part, ast.FormattedValue):
-            value = evaluate(frame, part.value)
             varies = max(varies, value.varies)
             if part.format_spec is not None:
                 traced.demand(frame, part.value, value, "format")
+        parts.append(value)
+    known = text.put_together(frame, parts)
+    if known is not None and known.kind == UNKNOWN:
+        return known
     return (
         Value(UNKNOWN, varies, TEXT, None, None, Origin(frame.module, node, "string"))
         if varies
@@ -347,12 +353,21 @@ def yield_(frame: Frame, node: ast.Yield) -> Value:
     if node.value is not None:
         value = evaluate(frame, node.value)
         escape_all([value])
-        frame.yielded = value if frame.yielded is None else join(frame.yielded, value)
+        _yield(frame, value, [value])
     return UNKNOWN_VALUE
 
 
 @expression(ast.YieldFrom)
 def yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
-    value = element_of(evaluate(frame, node.value))
-    frame.yielded = value if frame.yielded is None else join(frame.yielded, value)
+    source = evaluate(frame, node.value)
+    _yield(frame, element_of(source), source.data if source.data.__class__ is list else None)
     return UNKNOWN_VALUE
+
+
+def _yield(frame: Frame, value: Value, members: list[Value] | None) -> None:
+    """What straight-line code yields is a sequence whose members are all known."""
+    frame.yielded = value if frame.yielded is None else join(frame.yielded, value)
+    if members is None or frame.loop or frame.branches:
+        frame.yields = None
+    elif frame.yields is not None:
+        frame.yields += members

@@ -139,7 +139,9 @@ class Operand:
     fresh_in: str = ""  # of a FRESH one: "loop" (new in each iteration) or "call" (in each call of `made_in`)
     made_in: str = ""  # qualified name of the function that makes a FRESH one
     static_field: bool = False  # a field that is part of a pytree's structure
-    choices: tuple[object, ...] = ()  # the numbers of a literal display, of a loop variable over it
+    choices: tuple[object, ...] = ()  # what a loop variable takes in turn, where all that is known
+    rows: Place | None = None  # the sequence it runs over, which other operands may share
+    written: tuple[Place | None, ...] = ()  # where each of the choices stands
 
     def walk(self) -> Iterator[Operand]:
         """The value and every leaf in it, outermost first."""
@@ -334,6 +336,7 @@ class EqualStatic(Fact):
     answered_by: object
     earlier: Place
     call: Place
+    written: Place | None = None  # the number itself, where it stands elsewhere
 
 
 @record

@@ -172,6 +172,7 @@ class Frame:
         "watching",
         "weakly_typed",
         "yielded",
+        "yields",
     )  # fmt: skip
 
     def __init__(
@@ -203,6 +204,7 @@ class Frame:
         self.statement: ast.stmt | None = None
         self.result: Value | None = None
         self.yielded: Value | None = None
+        self.yields: list[Value] | None = []  # all that is yielded, in order; None where that cannot be told
         self.reads: dict[Any, Read] | None = None
         self.traced_by: Place | None = None
         self.watching = False

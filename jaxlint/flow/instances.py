@@ -47,7 +47,11 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
         closure.receiver = value
         if frame.level == EAGER or not cls.is_pytree_module:
             frame.run.call(
-                frame, closure, bind(closure, call.positional, call.keywords, frame), frame.level, call.node
+                frame,
+                closure,
+                bind(closure, call.positional, call.keywords, frame, call.starred),
+                frame.level,
+                call.node,
             )
     elif cls.dataclass or cls.family in _GENERATED_INIT:
         _store_fields(frame, thing, call)

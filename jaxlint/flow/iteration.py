@@ -6,11 +6,16 @@ import ast
 
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.values import (
+    API,
     ARRAYS,
     BOOLEAN_MASK,
+    BOUNDARY,
     BOUNDED,
     CHUNK,
+    CLASS,
     CONSTANT,
+    FOREIGN,
+    FUNCTION,
     HOST,
     INSTANCE,
     MEMBER,
@@ -25,6 +30,7 @@ from jaxlint.flow.values import (
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
+    Choices,
     Origin,
     Value,
     is_number,
@@ -33,6 +39,8 @@ from jaxlint.flow.values import (
 )
 
 LITERAL_DISPLAY = 8  # a comprehension over a display of at most so many members is no loop
+_CHOSEN = 16  # so many members of a sequence are told apart
+_TOLD_APART = frozenset((CONSTANT, FUNCTION, BOUNDARY, CLASS, API, FOREIGN, INSTANCE))
 FEW = 3  # so many values of a loop variable are a bounded set
 
 
@@ -88,19 +96,59 @@ def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> 
     if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
         # Whoever fills a dict chooses its keys, a few, and returns to them.
         return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
-    if iterable.data.__class__ is list and is_literal_display(source):
-        _note_choices(each, iterable.data)
-    return each
+    return chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
 
 
-def _note_choices(each: Value, members: list[Value]) -> None:
-    """Which numbers a loop variable over a display takes."""
+def chosen(frame: Frame, each: Value, sequence: Value, source: ast.AST) -> Value:
+    """The loop variable over a sequence whose members are all known: which numbers it takes, in which order."""
+    members = list(sequence.data)
+    display = sequence.origin.node if sequence.origin is not None else None
+    if isinstance(display, (ast.Tuple, ast.List)) and len(display.elts) == len(members):
+        module = sequence.origin.module  # type: ignore[union-attr]
+        members = [
+            v.but(origin=Origin(module, at, "literal")) if v.kind == CONSTANT and v.origin is None else v
+            for v, at in zip(members, display.elts, strict=True)
+        ]
+    at = Origin(frame.module, source, "list element")
+    return _with_choices(each, members, at, alone=True) if len(members) <= _CHOSEN else each
+
+
+def _with_choices(each: Value, members: list[Value], at: Origin, alone: bool = False) -> Value:
+    """`alone`: no other variable goes through the same sequence, from which this one would have to be told."""
+    rows = at.module.place(at.node)
     if each.kind == SCALAR:
-        each.data = tuple(v.data for v in members if v.kind == CONSTANT)
-    elif each.kind == TREE and each.data.__class__ is list:
-        rows = [m.data for m in members if m.data.__class__ is list and len(m.data) == len(each.data)]
-        for position, part in enumerate(each.data):
-            _note_choices(part, [row[position] for row in rows])
+        known = any(v.kind == CONSTANT for v in members)
+        choices = Choices(rows, tuple(members)) if known else each.data
+        return Value(SCALAR, each.varies, each.tags, choices, None, each.origin, each.size)
+    if each.kind == TREE and each.data.__class__ is list:
+        width = len(each.data)
+        if any(m.data.__class__ is not list or len(m.data) != width for m in members):
+            return each
+        columns = [[m.data[position] for m in members] for position in range(width)]
+        parts_of = [_with_choices(v, column, at) for v, column in zip(each.data, columns, strict=True)]
+        return Value(TREE, each.varies, each.tags, parts_of, None, each.origin, each.size)
+    if each.kind == INSTANCE:
+        return _instance_with_choices(each, members, at)
+    if (
+        alone
+        or each.kind == CONSTANT
+        or each.kind in ARRAYS
+        or not all(v.kind in _TOLD_APART for v in members)
+    ):
+        return each
+    return each.but(origin=(each.origin or at)._replace(extra=Choices(rows, tuple(members))))
+
+
+def _instance_with_choices(each: Value, members: list[Value], at: Origin) -> Value:
+    if any(m.kind != INSTANCE or m.data.cls is not each.data.cls for m in members):
+        return each
+    thing = each.data.described()
+    for name, field in each.data.fields.items():
+        if field.kind in (INSTANCE, TREE):
+            continue  # object graphs have cycles
+        column = [m.data.fields.get(name, UNKNOWN_VALUE) for m in members]
+        thing.fields[name] = _with_choices(field, column, at)
+    return Value(INSTANCE, each.varies, each.tags, thing, None, each.origin)
 
 
 def _are_items(source: ast.expr) -> bool:
@@ -122,7 +170,8 @@ def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
             return Value(SCALAR, PER_ITERATION, BOUNDED, None, None, origin)
         few = bounded or origin.word == CHUNK
         tags = element.tags & ~BOUNDED | (BOUNDED if few else 0)
-        return Value(SCALAR, PER_ITERATION, tags, None, None, origin)
+        choices = element.data if kind == SCALAR else None
+        return Value(SCALAR, PER_ITERATION, tags, choices, None, origin)
     if kind == CONSTANT and isinstance(element.data, str):
         return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)
     if element.tags & TEXT:

@@ -14,7 +14,19 @@ from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.unrolled import rounds
-from jaxlint.flow.values import API, CONCRETE, DEVICE, SCALAR, TREE, UNKNOWN, Value, is_small, parts
+from jaxlint.flow.values import (
+    API,
+    ARRAYS,
+    CONCRETE,
+    DEVICE,
+    INSTANCE,
+    SCALAR,
+    TREE,
+    UNKNOWN,
+    Value,
+    is_small,
+    parts,
+)
 from jaxlint.flow.walking import own_nodes, walk
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
@@ -59,7 +71,9 @@ class PendingAppend(PendingFact):
         output = output_of(frame, self.value_node, self.value)
         if output is not None and self._deals_out(output.call):
             output = None
-        if self.value.kind == UNKNOWN and not self.copies and not decoded and output is None:
+        if output is not None:
+            self.loop = self._loop_of(output.call)
+        if self.value.kind in (UNKNOWN, INSTANCE) and not self.copies and not decoded and output is None:
             return None
         return Append(
             frame.place(self.node),
@@ -79,6 +93,18 @@ class PendingAppend(PendingFact):
             collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
             joined=_is_joined(self.container, scope),
         )
+
+    def _loop_of(self, call: Place) -> Any:
+        """The loop whose rounds make what is kept: a loop over one output's members only deals it out."""
+        if self.loop not in self.around:
+            return self.loop
+        around = self.around[: self.around.index(self.loop) + 1]
+        bodies = [
+            (loop, self.frame.place(statement))
+            for loop in reversed(around)
+            for statement in getattr(loop, "body", ())
+        ]
+        return next((loop for loop, body in bodies if body.contains(call)), self.loop)
 
     def _deals_out(self, made_by: Place | None) -> bool:
         """`weights[f"layer_{i}"] = stacked[i]`: the entries of one array, made before the loop, get names. With
@@ -138,8 +164,10 @@ def note_collected(frame: Frame, node: ast.ListComp | ast.DictComp, value: Value
 
 
 def _note(frame: Frame, node: ast.AST, container: ast.expr, value_node: ast.expr, value: Value) -> None:
-    if isinstance(container, ast.Subscript) and isinstance(container.slice, ast.Constant):
+    while isinstance(container, ast.Subscript):
         container = container.value  # `history["frames"].append(…)`
+    if isinstance(container, ast.Call) and _last_name(container.func) == "setdefault":
+        container = container.func.value  # type: ignore[attr-defined]  # `history.setdefault(name, []).append(…)`
     name = dotted_name(container)
     if name is None or not _may_hold(value):
         return
@@ -155,6 +183,8 @@ def _may_hold(value: Value) -> bool:
         return value.kind == DEVICE or not is_small(value) or value.size != 1
     if value.kind == TREE:
         return any(_may_hold(member) for member in parts(value))
+    if value.kind == INSTANCE and value.data.cls.is_pytree_value:
+        return any(part.kind in ARRAYS for part in parts(value))
     return value.kind == UNKNOWN
 
 

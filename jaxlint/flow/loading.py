@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import Closure
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import API, CLASS, FOREIGN, FUNCTION, INSTANCE, UNKNOWN_VALUE, Value
@@ -25,7 +26,7 @@ _STATES = ("flax.training.train_state.", "flax.nnx.Optimizer")
 class PendingLoad(PendingFact):
     """A checkpoint is read into a tree."""
 
-    __slots__ = ("api", "frame", "node", "proof", "skeleton")
+    __slots__ = ("_followed", "api", "frame", "node", "proof", "skeleton")
 
     def __init__(self, frame: Frame, api: str, node: ast.Call, skeleton: ast.expr) -> None:
         self.frame = frame
@@ -33,17 +34,22 @@ class PendingLoad(PendingFact):
         self.node = node
         self.skeleton = skeleton
         self.proof = frame.proof()
+        self._followed: list[ast.expr] = []  # from the skeleton to what made it
 
     def fact(self) -> Load | None:
         frame = self.frame
-        made = self._maker(self.skeleton)
-        if made is None or not _builds(frame, made, _DEPTH):
+        made = next((m for m in self._makers(self.skeleton) if _builds(frame, m, _DEPTH)), None)
+        if made is None:
             return None
         scope = scope_of(frame)
         if _on_host(scope, made) or _on_host(scope, self.node):
             return None
         name = dotted_name(_subject(self.skeleton)) or ""
-        if name and (_is_used(scope, name, made, self.node) or _only_sometimes(scope, made, self.node)):
+        template = _put_into(scope, made, self._followed)
+        names = {n for n in (name, template) if n}
+        if any(_is_used(scope, n, made, self.node, self._followed) for n in names):
+            return None
+        if names and _only_sometimes(scope, made, self.node):
             return None
         return Load(
             frame.place(self.node),
@@ -54,21 +60,21 @@ class PendingLoad(PendingFact):
             made=frame.place(made),
         )
 
-    def _maker(self, node: ast.expr) -> ast.Call | None:
-        """The call that made the tree: the last one bound to its name before the load."""
-        for _ in range(_HOPS):
-            node = _subject(node)
-            if isinstance(node, ast.Call):
-                if (dotted_name(node.func) or "").rpartition(".")[2] not in _TAKING_APART or not node.args:
-                    return node
-                node = node.args[0]
-                continue
-            name = dotted_name(node)
-            earlier = [b for b in self._bound(name) if b.lineno < self.node.lineno] if name else []
-            if not earlier:
-                return None
-            node = earlier[-1]
-        return None
+    def _makers(self, node: ast.expr, hops: int = _HOPS) -> list[ast.Call]:
+        """The calls that made the tree, or the parts of it: the last bound to their names before the load."""
+        if not hops:
+            return []
+        node = _subject(node)
+        if isinstance(node, ast.Call):
+            if (dotted_name(node.func) or "").rpartition(".")[2] not in _TAKING_APART or not node.args:
+                return [node]
+            return self._makers(node.args[0], hops - 1)
+        if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
+            return [made for member in _members(node) for made in self._makers(member, hops - 1)]
+        name = dotted_name(node)
+        earlier = [b for b in self._bound(name) if b.lineno < self.node.lineno] if name else []
+        self._followed += earlier[-1:]
+        return self._makers(earlier[-1], hops - 1) if earlier else []
 
     def _bound(self, name: str) -> list[ast.expr]:
         """What a name or a field of `self` was bound to in this function."""
@@ -120,10 +126,7 @@ def _builds(frame: Frame, call: ast.Call, depth: int) -> bool:
         api = str(value.data)
         return api.startswith(_STATES) or (api.startswith(_LAYERS) and api.rpartition(".")[2][:1].isupper())
     if value.kind == FUNCTION and depth and not value.data.function.is_lambda:
-        function = value.data.function
-        if function.module is frame.module:
-            return _returns_built(frame, function.node, depth - 1)
-        return _result_is_built(frame, call)
+        return _returns_built(_inside(frame, value.data), depth - 1) or _result_is_built(frame, call)
     return _result_is_built(frame, call)
 
 
@@ -134,12 +137,21 @@ def _result_is_built(frame: Frame, call: ast.Call) -> bool:
     return value.kind == FOREIGN and str(value.data.api).startswith((*_LAYERS, *_STATES))
 
 
-def _returns_built(frame: Frame, function: ast.AST, depth: int) -> bool:
+def _inside(frame: Frame, closure: Closure) -> Frame:
+    """Where a function's own expressions can be looked at: its module's names and those around it."""
+    function = closure.function
+    frame.run.program.environment(function.module)
+    return Frame(frame.run, function.module, frame.evaluation, function, frame.level, 0, closure.scope)
+
+
+def _returns_built(frame: Frame, depth: int) -> bool:
+    """Whether the function that the frame stands for returns what it builds."""
+    function = scope_of(frame)
     bindings = Bindings(function)
     for node in own_nodes(function):
         if not isinstance(node, ast.Return) or node.value is None:
             continue
-        for value in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
+        for value in _members(node.value):
             while isinstance(value, (ast.Subscript, ast.Attribute)):
                 value = value.value
             bound = bindings.of(value.id)[-1:] if isinstance(value, ast.Name) else [value]
@@ -149,6 +161,13 @@ def _returns_built(frame: Frame, function: ast.AST, depth: int) -> bool:
                 if isinstance(source, ast.Call) and _builds(frame, source, depth):
                     return True
     return False
+
+
+def _members(node: ast.expr) -> list[ast.expr]:
+    """What a tuple, list or dict display puts together, or the expression itself."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return node.elts
+    return node.values if isinstance(node, ast.Dict) else [node]
 
 
 def _is_optimizer(frame: Frame, node: ast.expr) -> bool:
@@ -173,9 +192,17 @@ def _subject(node: ast.expr) -> ast.expr:
     return node
 
 
-def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call) -> bool:
-    """Whether anything but the load reads what was built."""
-    inside = set(walk(load))
+def _put_into(scope: ast.AST, made: ast.Call, followed: list[ast.expr]) -> str:
+    """The name of what was built, where it is one part of the template."""
+    if not any(isinstance(node, (ast.Tuple, ast.List, ast.Dict)) for node in followed):
+        return ""
+    assigned = (n for n in walk(scope) if isinstance(n, ast.Assign) and n.value is made)
+    return next((name for n in assigned if (name := dotted_name(n.targets[0]))), "")
+
+
+def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call, followed: list[ast.expr]) -> bool:
+    """Whether anything but the load, and what is put together for it, reads what was built."""
+    inside = {n for node in (load, *followed) for n in walk(node)}
     named = [n for n in walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name]
     stored = [n.lineno for n in named if isinstance(n.ctx, ast.Store) and n.lineno >= load.lineno]
     end = min(stored, default=1 << 30)

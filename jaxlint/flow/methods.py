@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxlint.flow import traced
+from jaxlint.flow import text, traced
 from jaxlint.flow.assignment import add_member
 from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.clearing import note_clearing
@@ -34,6 +34,7 @@ from jaxlint.flow.values import (
     TRACED_VALUE,
     TRACERS,
     TREE,
+    UNKNOWN,
     UNKNOWN_VALUE,
     Origin,
     Value,
@@ -72,11 +73,23 @@ def call_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
         return SHAPE_VALUE
     if kind == SCALAR or (kind == CONSTANT and isinstance(receiver.data, (int, float))):
         return receiver if name in ("bit_length", "conjugate") else UNKNOWN_VALUE
+    if kind == CONSTANT and isinstance(receiver.data, str):
+        return _of_text(frame, receiver.data, name, call)
     if kind == INSTANCE or kind == CLASS:
         from jaxlint.flow.instances import library_method
 
         return library_method(frame, receiver, name, call)
     return UNKNOWN_VALUE
+
+
+def _of_text(frame: Frame, content: str, name: str, call: Call) -> Value:
+    first = call.positional[0] if call.positional else UNKNOWN_VALUE
+    known: Value | None = None
+    if name == "format" and not call.keywords:
+        known = text.filled_in(frame, content, "{}", call.positional)
+    elif name == "join" and first.kind == TREE and first.data.__class__ is list:
+        known = text.put_together(frame, first.data, content)
+    return known if known is not None and known.kind == UNKNOWN else UNKNOWN_VALUE
 
 
 def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
+from jaxlint.finding import Place
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.objects import Closure, Foreign, Instance, Origin, PartialApi
 from jaxlint.flow.run import freshness
 from jaxlint.flow.values import (
+    API,
     BOUNDARY,
     CONCRETE,
     CONSTANT,
@@ -25,6 +28,7 @@ from jaxlint.flow.values import (
     TREE,
     UNKNOWN,
     ZERO_DIM,
+    Choices,
     Value,
     is_number,
     is_small,
@@ -89,8 +93,31 @@ def operand(
         fresh_in=freshness(frame, value.data) if fresh else "",
         made_in=maker(value.data) if fresh else "",
         static_field=static_field,
-        choices=value.data if value.kind == SCALAR and value.data is not None else (),
+        **_choices(value),
     )
+
+
+def _choices(value: Value) -> dict[str, Any]:
+    """What a loop variable takes in turn, and where that is written."""
+    extra = value.data if value.kind == SCALAR else origin.extra if (origin := value.origin) else None
+    if not isinstance(extra, Choices):
+        return {}
+    return {
+        "choices": tuple([_told_apart(v) for v in extra.members]),
+        "rows": extra.rows,
+        "written": tuple([_written(v) for v in extra.members]),
+    }
+
+
+def _told_apart(value: Value) -> object:
+    if value.kind == CONSTANT:
+        return value.data if _plain(value.data) else repr(value.data)
+    return value.data if value.kind == API else f"object {id(value.data)}"
+
+
+def _written(value: Value) -> Place | None:
+    origin = value.origin
+    return origin.module.place(origin.node) if origin is not None and hasattr(origin.node, "lineno") else None
 
 
 def _plain(data: object) -> bool:

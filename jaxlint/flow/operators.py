@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, growth, impure, traced, weak_types
+from jaxlint.flow import dtypes, growth, impure, text, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
@@ -103,6 +103,9 @@ def _combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) 
     if (a.tags | b.tags) & TEXT and (ka == CONSTANT or kb == CONSTANT or a.tags & b.tags & TEXT):
         if op.__class__ is ast.Mod and kb in TRACERS:
             traced.demand(frame, node, b, "format")
+        known = _text(frame, a, b, op)
+        if known is not None and known.kind == UNKNOWN:
+            return known
         varies = max(a.varies, b.varies)
         return Value(UNKNOWN, varies, TEXT | (a.tags | b.tags) & BOUNDED, None, None, a.origin or b.origin)
     if op.__class__ is ast.Mult and TREE in (ka, kb):
@@ -117,6 +120,14 @@ def _combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) 
             return (a if a.tags & RAGGED else b).but(varies=varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     return UNKNOWN_VALUE
+
+
+def _text(frame: Frame, a: Value, b: Value, op: ast.operator) -> Value | None:
+    """Two texts in one: `__name__ + ".LIMIT"`, `"%s.LIMIT" % __name__`."""
+    if op.__class__ is ast.Add:
+        return text.put_together(frame, [a, b])
+    template = text.spelled(a)
+    return text.filled_in(frame, template, "%s", [b]) if template is not None else None
 
 
 def _with_parameter(a: Value, b: Value, op: ast.operator) -> Value:
@@ -346,6 +357,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
         return _of_tree(frame, node, base, index)
     if kind == SHAPE:
         return Value(SHAPE, base.varies, 0, None, None, base.origin) if base.varies else SHAPE_VALUE
+    if kind == MODULE and index.kind == CONSTANT and isinstance(index.data, str):  # `globals()["LIMIT"]`
+        return frame.run.program.member(base.data.entry, index.data)
     if kind == API:
         if frame.level:
             impure.environment(frame, node, base, index)

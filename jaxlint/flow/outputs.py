@@ -8,11 +8,12 @@ import re
 from typing import NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.bindings import Bindings, look
+from jaxlint.flow.bindings import Bindings, look, scope_of
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import (
+    API,
     BOUNDARY,
     CONSTANT,
     DEVICE,
@@ -20,6 +21,7 @@ from jaxlint.flow.values import (
     INSTANCE,
     SCALAR,
     TREE,
+    UNKNOWN,
     UNKNOWN_VALUE,
     Value,
 )
@@ -33,6 +35,15 @@ _NUMBERS = re.compile(
     re.IGNORECASE,
 )
 _PASSING = frozenset({"block_until_ready", "stop_gradient"})
+_MEMBERS = frozenset({"items", "values", "get", "pop", "copy"})
+_HANDING_ON = frozenset(
+    {
+        *(f"builtins.{name}" for name in ("list", "tuple", "dict", "enumerate", "zip", "reversed")),
+        "jax.tree.leaves",
+        "jax.tree_util.tree_leaves",
+    }
+)
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 
 class Output(NamedTuple):
@@ -85,6 +96,10 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
         return None
     if isinstance(node, ast.NamedExpr):
         return _source(frame, node.value, line, depth)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        field = _field_source(frame, f"{node.value.id}.{node.attr}", line, depth)
+        if field is not None:
+            return field
     if isinstance(node, (ast.Subscript, ast.Attribute)):
         return _source(frame, node.value, line, depth) if not _indexes(node) else None
     if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
@@ -93,6 +108,20 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
     if isinstance(node, ast.Call):
         return _called(frame, node, line, depth)
     return None
+
+
+def _field_source(frame: Frame, name: str, line: int, depth: int) -> Place | None:
+    """`self.state` after `self.state = step(self.state)`, here or in another method of the class."""
+    bound = _bindings(frame, scope_of(frame)).of(name)
+    earlier = [b for b in bound if b.lineno <= line]
+    if bound:
+        last = (earlier or bound)[-1]
+        return _source(frame, last, last.lineno, depth - 1)
+    if frame.cls is None or not name.startswith("self."):
+        return None
+    methods = (m for m in frame.cls.methods.values() if m.name not in _CONSTRUCTORS)
+    calls = (b for m in methods for b in _bindings(frame, m.node).of(name) if isinstance(b, ast.Call))
+    return next((found for b in calls if (found := _called(frame, b, b.lineno, 1)) is not None), None)
 
 
 def _loads(bound: ast.expr, name: str, line: int) -> bool:
@@ -109,13 +138,17 @@ def _indexes(node: ast.expr) -> bool:
 
 
 def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None:
-    name = (dotted_name(node.func) or "").rpartition(".")[2]
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func) or ""
     if name in _PASSING and (node.args or isinstance(node.func, ast.Attribute)):
         passed = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]
         return _source(frame, passed, line, depth - 1)
     callee = _value(frame, node.func)
     if callee.kind == BOUNDARY:
         return frame.place(node)
+    if isinstance(node.func, ast.Attribute) and name in _MEMBERS and callee.kind == UNKNOWN:
+        return _source(frame, node.func.value, line, depth)  # `outputs.items()`
+    if callee.kind == API and callee.data in _HANDING_ON:
+        return next((s for a in node.args if (s := _source(frame, a, line, depth - 1)) is not None), None)
     if callee.kind == FUNCTION and depth > 1 and not callee.data.function.is_lambda:
         function = callee.data.function
         if function.module is frame.module and _returns_output(frame, function.node, function.module):

@@ -8,11 +8,24 @@ from jaxlint.flow.assignment import container_key
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Key, Mutated, attribute_key, environment_key
 from jaxlint.flow.objects import Origin
+from jaxlint.flow.text import spelled
 from jaxlint.flow.values import API, CONSTANT, UNKNOWN, UNKNOWN_VALUE, Value
 
 # Methods of pytest's monkeypatch and of pytest-mock's mocker, and `start` of a patcher.
 METHODS = frozenset(
-    {"setattr", "delattr", "setitem", "delitem", "setenv", "delenv", "patch", "object", "dict", "start"}
+    {
+        "setattr",
+        "delattr",
+        "setitem",
+        "delitem",
+        "setenv",
+        "delenv",
+        "patch",
+        "object",
+        "dict",
+        "multiple",
+        "start",
+    }
 )
 _PATCHER = "patcher"
 
@@ -31,7 +44,8 @@ def method(frame: Frame, node: ast.Call, receiver: Value, name: str, call: Call)
     elif name in ("setenv", "delenv"):
         _log(frame, node, *_variables([call.argument(0, "name")]))
     elif isinstance(owner, ast.Attribute) and owner.attr == "patch":
-        _log(frame, node, *([_attribute(frame, call)] if name == "object" else _items(frame, call)))
+        changed = {"object": _one, "multiple": _several}.get(name, _items)
+        _log(frame, node, *changed(frame, call))
 
 
 def builtin_setattr(frame: Frame, call: Call) -> None:
@@ -39,11 +53,18 @@ def builtin_setattr(frame: Frame, call: Call) -> None:
     _log(frame, call.node, _attribute(frame, call))
 
 
+def namespace_updated(frame: Frame, node: ast.Call, module: Value, call: Call) -> None:
+    """`globals().update(LIMIT=3)`, `vars(mod).update({"LIMIT": 3})`."""
+    given = call.positional[0].data if call.positional else None
+    names = [*call.keywords, *(given if given.__class__ is dict else ())]
+    _log(frame, node, *(("global", module.data.path, name) for name in names if isinstance(name, str)))
+
+
 @api_call("patch")
 def patch(frame: Frame, dotted: str, last: str, call: Call) -> Value:
-    """`mock.patch("pkg.mod.X", …)`, `mock.patch.object(mod, "X", …)`, `mock.patch.dict(mod.CFG, …)`: changes
-    when it is entered, started, or runs what it decorates."""
-    found = _items(frame, call) if last == "dict" else [_attribute(frame, call)]
+    """`mock.patch("pkg.mod.X", …)`, `mock.patch.object(mod, "X", …)`, `mock.patch.dict(mod.CFG, …)`,
+    `mock.patch.multiple(mod, X=…)`: changes when it is entered, started, or runs what it decorates."""
+    found = {"dict": _items, "multiple": _several}.get(last, _one)(frame, call)
     keys = [key for key in found if key is not None]
     if not keys:
         return UNKNOWN_VALUE
@@ -72,16 +93,36 @@ def _attribute(frame: Frame, call: Call) -> Key | None:
     target, node = call.argument(0, "target", "obj"), call.argument_node(0, "target", "obj")
     if target is None or node is None:
         return None
-    if target.kind == CONSTANT:
-        return _dotted(frame, target.data) if isinstance(target.data, str) else None
+    dotted = spelled(target)
+    if dotted is not None or target.kind == CONSTANT:
+        return _dotted(frame, dotted) if dotted is not None else None
     name = call.argument(1, "name", "attribute")
     if name is None or name.kind != CONSTANT or not isinstance(name.data, str):
         return None
     return attribute_key(frame, node, target, name.data)
 
 
+def _one(frame: Frame, call: Call) -> list[Key | None]:
+    return [_attribute(frame, call)]
+
+
+def _several(frame: Frame, call: Call) -> list[Key | None]:
+    """`patch.multiple(mod, A=1, B=2)`."""
+    target, node = call.argument(0, "target"), call.argument_node(0, "target")
+    own = ("target", "spec", "create", "spec_set", "autospec", "new_callable")
+    names = [name for name in call.keywords if name not in own]
+    if target is None or node is None:
+        return []
+    dotted = spelled(target)
+    if dotted is not None:
+        return [_dotted(frame, f"{dotted}.{name}") for name in names]
+    return [attribute_key(frame, node, target, name) for name in names]
+
+
 def _dotted(frame: Frame, name: str) -> Key | None:
     module, _, last = name.rpartition(".")
+    if module == frame.module.entry.name:
+        return ("global", frame.module.path, last)
     found = frame.run.program.table.find(module, frame.module.entry) if module else None
     return ("global", found.path, last) if found is not None else None
 
@@ -93,8 +134,9 @@ def _items(frame: Frame, call: Call) -> list[Key | None]:
         values = call.argument(1, "values", "name")
         entries = values.data if values is not None and values.data.__class__ is dict else {}
         return [environment_key(name) for name in entries if isinstance(name, str)] or _variables([values])
-    if target is not None and target.kind == CONSTANT and isinstance(target.data, str):
-        return [_dotted(frame, target.data)]
+    dotted = spelled(target)
+    if dotted is not None:
+        return [_dotted(frame, dotted)]
     return [container_key(frame, node)] if isinstance(node, (ast.Name, ast.Attribute)) else []
 
 

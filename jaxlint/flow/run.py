@@ -39,6 +39,7 @@ from jaxlint.flow.values import (
     Value,
     has_types,
     join,
+    tree,
 )
 from jaxlint.jax_api.precision import dtype_named
 from jaxlint.jax_api.transforms import EAGER
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 # so deep; beyond that a result is unknown.
 _VARIANTS = 6
 _DEPTH = 11
+_WRAPPED = 2  # so many functions of one wrapper are followed into each other
 _NESTED = 3  # how deep what a call returns is looked into
 _HOLDERS = frozenset((FUNCTION, INSTANCE, FOREIGN, TREE))
 
@@ -160,7 +162,7 @@ class Run:
         if known is not None:
             return known
         count = self.variants.get(function, 0)
-        if count >= _VARIANTS or len(self.stack) >= _DEPTH or any(e.function is function for e in self.stack):
+        if count >= _VARIANTS or len(self.stack) >= _DEPTH or self._recurs(closure):
             return None
         self.variants[function] = count + 1
         if level:
@@ -169,6 +171,14 @@ class Run:
         evaluation.scope = (scope, closure, arguments)
         self._interpret(caller, closure, arguments, evaluation, traced_by)
         return evaluation
+
+    def _recurs(self, closure: Closure) -> bool:
+        """Whether the function is being run already. What one outer function makes twice, such as the wrapper of
+        a decorator, may call the other one of its kind."""
+        running = [e.scope[0] for e in self.stack if e.function is closure.function and e.scope is not None]
+        names = None if closure.scope is None else closure.scope.names
+        same = any((None if scope is None else scope.names) is names for scope in running)
+        return same or len(running) > _WRAPPED
 
     def _interpret(
         self,
@@ -215,7 +225,8 @@ class Run:
                 execute(frame, function.node.body)
                 evaluation.result = frame.result if frame.result is not None else NONE
                 if frame.yielded is not None:
-                    evaluation.result = Value(TREE, 0, 0, None, frame.yielded)
+                    element = frame.yielded if frame.yields is None else None
+                    evaluation.result = Value(TREE, 0, 0, frame.yields, element)
         finally:
             evaluation.active = False
             self.stack.pop()
@@ -361,9 +372,14 @@ def freshness(frame: Frame, thing: Closure | Instance | Foreign | PartialApi) ->
 
 
 def bind(
-    closure: Closure, positional: list[Value], keywords: dict[str, Value], frame: Frame
+    closure: Closure,
+    positional: list[Value],
+    keywords: dict[str, Value],
+    frame: Frame,
+    starred: bool = False,
 ) -> dict[str, Value]:
-    """Arguments by parameter name, bound ones and constant defaults included."""
+    """Arguments by parameter name, bound ones and constant defaults included; what `**` takes in under that name,
+    unless the call is `starred`: then some are not in view."""
     function = closure.function
     params = function.params
     bound: dict[str, Value] = {}
@@ -384,9 +400,14 @@ def bind(
         bound["*"] = Value(TREE, 0, 0, extra)
     if closure.bound_keywords:
         keywords = {**closure.bound_keywords, **keywords}
+    others: dict[Any, Value] = {}
     for name, value in keywords.items():
         if name in function.index or name in function.keyword_only:
             bound[name] = value
+        else:
+            others[name] = value
+    if function.args.kwarg is not None and others and not starred:
+        bound["**"] = tree(others)
     for name, default in function.defaults.items():
         if name not in bound:
             bound[name] = default_value(default, function.module)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jaxlint.flow.facts import Kind, Tag, Varies
 
 if TYPE_CHECKING:
+    from jaxlint.finding import Place
     from jaxlint.flow.program import LoadedModule
 
 # Kinds are plain integers: the analysis compares them millions of times.
@@ -118,6 +119,17 @@ class Origin(NamedTuple):
     extra: Any = None
 
 
+class Choices(NamedTuple):
+    """What a loop variable takes in turn, each of them: `rows` is the sequence, which several variables may share.
+    It is the `data` of a SCALAR, and in the origin of anything else that changes together with one."""
+
+    rows: Place
+    members: tuple[Value, ...]
+
+    def signature(self) -> tuple[Any, ...]:
+        return (self.rows, *[(type(v.data).__name__, v.data) for v in self.members])
+
+
 class Value:
     """kind, how it varies, tags; `size` is a bound on the number of array elements, if known."""
 
@@ -177,6 +189,8 @@ class Value:
         extra: Any = None
         if kind == CONSTANT:
             extra = (type(self.data).__name__, repr(self.data)[:40])
+        elif kind == SCALAR and self.data is not None:
+            extra = self.data.signature()
         elif kind == TREE:
             if self.data.__class__ is list:
                 extra = tuple([v.signature() for v in self.data[:8]])
@@ -350,7 +364,10 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
     size = None if a.size is None or b.size is None else max(a.size, b.size)
     small = a.tags & b.tags & SMALL
     carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0
-    return Value(kind, varies, tags | small | carried, None, None, origin, size)
+    choices: Choices | None = None
+    if kind == SCALAR and a.data is not None and b.data is not None:
+        choices = a.data if a.data.signature() == b.data.signature() else None
+    return Value(kind, varies, tags | small | carried, choices, None, origin, size)
 
 
 _CALLABLES = frozenset((FUNCTION, BOUNDARY, CLASS, ONE_OF))

@@ -77,6 +77,8 @@ _EXACT: dict[str, str] = {
     "optax.apply_updates": "apply_updates",
     "equinox.apply_updates": "apply_updates",
     "equinox.tree_at": "tree_at",
+    "functools.reduce": "reduce",
+    "itertools.accumulate": "reduce",
     "dataclasses.replace": "replace",
     "dataclasses.field": "field",
     "equinox.field": "field",
@@ -89,7 +91,12 @@ _EXACT: dict[str, str] = {
     "jax.clear_caches": "clear_caches",
     "importlib.reload": "clear_caches",
     **dict.fromkeys(
-        [f"{m}.patch{how}" for m in ("unittest.mock", "mock") for how in ("", ".object", ".dict")], "patch"
+        [
+            f"{m}.patch{how}"
+            for m in ("unittest.mock", "mock")
+            for how in ("", ".object", ".dict", ".multiple")
+        ],
+        "patch",
     ),
     "chex.variants": "other",
     "os.environ.setdefault": "environ",

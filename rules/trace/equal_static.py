@@ -36,6 +36,7 @@ class EqualStaticRule(Rule):
                 Related(fact.earlier, f"`{fact.answered_by!r}` is passed here first"),
                 Related(fact.boundary.definition or fact.boundary.place, "compiled once for both"),
                 *([Related(fact.call, "this call gets its answer")] if fact.call != fact.place else []),
+                *_written(fact),
             ],
             fix=_as_array(fact, node, ctx) if alike and not fact.path and node is not None else None,
         )
@@ -44,6 +45,13 @@ class EqualStaticRule(Rule):
 def _is_alike(fact: EqualStatic) -> bool:
     """Nothing in view depends on the type. Of a member that no traced code reads, nothing can."""
     return fact.uses <= _ALIKE and (bool(fact.uses) or bool(fact.path))
+
+
+def _written(fact: EqualStatic) -> Iterator[Related]:
+    """The number itself, where it stands in none of the other places."""
+    written = fact.written
+    if written is not None and not any(at.contains(written) for at in (fact.place, fact.earlier, fact.call)):
+        yield Related(written, "written here")
 
 
 def _subject(fact: EqualStatic) -> str:
