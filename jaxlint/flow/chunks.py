@@ -211,8 +211,8 @@ class _Lengths:
         first = node.args[0] if node.args else None
         second = node.args[1] if len(node.args) > 1 else None
         if head == "jax.random" and last == "split":
-            number = words.get("num", second)
-            return self._number(number) if number is not None else 2
+            asked = words.get("num", second)
+            return self._number(asked) if asked is not None else 2
         if last == "arange" and len(node.args) == 1:
             return self._number(first)
         if last == "linspace" and len(node.args) > 2:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Iterator
 
 from jaxlint.flow import sharing
-from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.boundary import describe
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.item_sizes import At, ItemSizes
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
 from jaxlint.flow.walking import own_nodes, walk
 
@@ -107,18 +108,18 @@ def _has_two_names(earlier: ast.expr, later: ast.expr, call: ast.Call) -> bool:
     return named and earlier in nodes and later in nodes
 
 
-_FLOATING = ("float32", "float16", "bfloat16", "float64")
-_INTEGRAL = ("uint8", "int32", "int8", "uint16", "int16", "bool_")
-
-
 class PendingUselessDonation(PendingFact):
-    """A boundary that donates: is there an output for each donated argument?"""
+    """A boundary that donates: is there an output for each donated argument? `calls` are those to judge by, where
+    they stand in another module than the boundary."""
 
-    __slots__ = ("frame", "proof", "state", "symbol")
+    __slots__ = ("calls", "frame", "proof", "state", "symbol")
 
-    def __init__(self, frame: Frame, state: BoundaryState) -> None:
+    def __init__(
+        self, frame: Frame, state: BoundaryState, calls: list[tuple[LoadedModule, ast.AST]] | None = None
+    ) -> None:
         self.frame = frame
         self.state = state
+        self.calls = calls
         self.symbol = frame.symbol
         self.proof = frame.proof()
 
@@ -132,7 +133,9 @@ class PendingUselessDonation(PendingFact):
         named = [name for name in params if name in donated]
         absent = sorted(d for d in donated if isinstance(d, int) and d >= len(params) and function.variadic)
         why, useless = "", tuple(named)
-        if gives_only_numbers(state.result):
+        if self.calls is not None:
+            useless, why = tuple(name for name in named if self._is_converted(name, params)), "dtype"
+        elif gives_only_numbers(state.result):
             why = "numbers"
         elif absent:
             why, useless = "absent", tuple(str(index) for index in absent)
@@ -144,7 +147,7 @@ class PendingUselessDonation(PendingFact):
         if not useless:
             return None
         return UselessDonation(
-            self.frame.place(state.node),
+            state.module.place(state.node),
             self.symbol,
             self.proof,
             boundary=describe(state),
@@ -153,38 +156,28 @@ class PendingUselessDonation(PendingFact):
         )
 
     def _is_converted(self, name: str, params: list[str]) -> bool:
-        """Integers come in at every call in view and only floating numbers come out."""
-        closure = self.state.closure
+        """At every call in view its elements are of another size than those of each output."""
+        closure, uses = self.state.closure, self.state.uses if self.calls is None else self.calls
         assert closure is not None
-        function, uses = closure.function.node, self.state.uses
-        bindings = Bindings(function)
-        if isinstance(function, ast.Lambda):
-            returned: list[ast.expr] = [function.body]
-        else:
-            returned = [
-                n.value for n in own_nodes(function) if isinstance(n, ast.Return) and n.value is not None
-            ]
-        outputs = [
-            item for value in returned for item in (value.elts if isinstance(value, ast.Tuple) else [value])
-        ]
-        if not uses or not outputs or not all(_is_floating(item, bindings, 3) for item in outputs):
+        sizes = ItemSizes(self.frame.run.program)
+        given = [self._given(module, call, name, params, sizes) for module, call in uses]
+        if not given or None in given:
             return False
-        position = params.index(name)
-        for module, call in uses:
-            given = call.args[position : position + 1] if isinstance(call, ast.Call) else []
-            if isinstance(call, ast.Call):
-                given = given or [k.value for k in call.keywords if k.arg == name]
-            if not given or not self._is_integral(module.tree, given[0]):
-                return False
-        return True
+        outputs = sizes.returned(closure.function.node, closure.function.module)
+        return bool(outputs) and not any(outputs & known for known in given if known and outputs)
 
-    def _is_integral(self, tree: ast.AST, node: ast.expr) -> bool:
-        """The argument is made with an integral dtype, under its name perhaps."""
-        if isinstance(node, ast.Name):
-            scopes = [tree, *(n for n in walk(tree) if isinstance(n, ast.FunctionDef))]
-            bound = [value for scope in scopes for value in Bindings(scope).of(node.id)]
-            return bool(bound) and all(_mentions(value, _INTEGRAL) for value in bound)
-        return _mentions(node, _INTEGRAL)
+    def _given(
+        self, module: LoadedModule, call: ast.AST, name: str, params: list[str], sizes: ItemSizes
+    ) -> frozenset[int] | None:
+        if not isinstance(call, ast.Call):
+            return None
+        position = params.index(name)
+        given = call.args[position : position + 1] or [k.value for k in call.keywords if k.arg == name]
+        if not given:
+            return None
+        functions = (n for n in walk(module.tree) if isinstance(n, ast.FunctionDef))
+        around = [f for f in functions if any(n is call for n in own_nodes(f))]
+        return sizes.of(given[0], At(module, around[0] if around else None))
 
     def _is_only_consumed(self, name: str, params: list[str]) -> bool:
         """Every output is a number or the new value of another parameter, by its name."""
@@ -218,25 +211,6 @@ class PendingUselessDonation(PendingFact):
         return updated > 0
 
 
-def _is_floating(node: ast.expr, bindings: Bindings, depth: int) -> bool:
-    """A quotient, or a conversion to a floating dtype."""
-    if isinstance(node, ast.Name) and depth:
-        bound = bindings.of(node.id)
-        return bool(bound) and _is_floating(bound[-1], bindings, depth - 1)
-    if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.Div) or _is_floating(node.left, bindings, depth)
-    return isinstance(node, ast.Call) and _mentions(node, _FLOATING)
-
-
-def _mentions(node: ast.AST, dtypes: tuple[str, ...]) -> bool:
-    """A dtype is named in the expression, in any spelling."""
-    named = (
-        n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", getattr(n, "value", ""))
-        for n in walk(node)
-    )
-    return any(word in dtypes for word in named if isinstance(word, str))
-
-
 def _stem(name: str) -> str:
     """`new_params`, `params_new` and `params` alike."""
     words = [
@@ -264,5 +238,11 @@ def note_donation(frame: Frame, state: BoundaryState, call: Call) -> None:
         return
     if state.donated:
         frame.log.append(PendingDonation(frame, state, call.node))
+        if frame.run.top is not None and frame.run.top.module is not state.module:
+            known = frame.run.donating.get(state)
+            if known is None:
+                known = frame.run.donating[state] = []
+                frame.log.append(PendingUselessDonation(frame, state, known))
+            known.append((frame.module, call.node))
     elif state.donated is not None and frame.targets and len(call.node.args) + len(call.node.keywords) > 1:
         frame.log.append(PendingSharing(frame, call.node))

@@ -107,6 +107,8 @@ class Run:
         # Calls of functions with a cache: the place and the arguments of each.
         self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
         self.start_method: tuple[str, Place] | None = None  # what `set_start_method` was told, and where
+        # Calls in this run that donate to a boundary of another module than the root.
+        self.donating: dict[BoundaryState, list[tuple[LoadedModule, ast.AST]]] = {}
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
         self.carries: dict[int, Carry] = {}  # see flow.carry
         self.field_carries: dict[tuple[object, str], Carry] = {}
@@ -415,9 +417,11 @@ def bind(
 
 
 def default_value(node: ast.expr, module: LoadedModule | None = None) -> Value:
-    """The value of a default: only constants and dtypes are looked at."""
+    """The value of a default: only constants, tuples of them and dtypes are looked at."""
     if isinstance(node, ast.Constant):
         return Value(1, data=node.value)
+    if isinstance(node, ast.Tuple) and all(isinstance(item, ast.Constant) for item in node.elts):
+        return tree([default_value(item) for item in node.elts])
     if (
         isinstance(node, ast.UnaryOp)
         and isinstance(node.op, ast.USub)

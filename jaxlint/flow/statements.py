@@ -6,8 +6,9 @@ import ast
 
 from jaxlint.flow import effects, lending, patching, traced
 from jaxlint.flow.assignment import assign
-from jaxlint.flow.frame import Frame, evaluate, execute, statement
+from jaxlint.flow.frame import Call, Frame, evaluate, execute, statement
 from jaxlint.flow.guards import TRACER_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
+from jaxlint.flow.iteration import element_of
 from jaxlint.flow.keeping import note_extension
 from jaxlint.flow.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.operand import dotted_name
@@ -19,6 +20,7 @@ from jaxlint.flow.values import (
     CONSTANT,
     FOREIGN,
     HOST,
+    INSTANCE,
     NONE,
     PER_CALL,
     SCALAR,
@@ -254,25 +256,40 @@ _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "ensure_c
 _UNJITTING = frozenset({"disable_jit", "fake_jit", "fake_pmap_and_jit"})
 
 
-def _entered(value: Value) -> Value:
-    """What `with` binds: an executor enters as itself."""
+def _entered(frame: Frame, value: Value, node: ast.expr) -> Value:
+    """What `with` binds: what `__enter__` gives, or what a generator yields; an executor enters as itself."""
+    if value.kind == INSTANCE:
+        return _run_method(frame, value, "__enter__", node)
+    if value.kind == TREE:
+        return element_of(value)
     if value.kind == FOREIGN and value.data.api == EXECUTOR:
         return value
     return value.element if value.kind == CONSTANT and value.element else UNKNOWN_VALUE
 
 
+def _run_method(frame: Frame, owner: Value, name: str, node: ast.expr) -> Value:
+    from jaxlint.flow.attributes import bound_method
+    from jaxlint.flow.calls import call_value
+
+    method = owner.data.cls.lookup(name)
+    if method is None:
+        return UNKNOWN_VALUE
+    nothing = [NONE] * 3 if name == "__exit__" else []
+    return call_value(frame, bound_method(frame, method, owner, node), Call(node, nothing, {}))
+
+
 @statement(ast.With, ast.AsyncWith)
 def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
     unjitted = 0
+    left: list[tuple[Value, ast.expr]] = []
     for item in node.items:
         value = evaluate(frame, item.context_expr)
         patching.enter(frame, value)
+        entered = _entered(frame, value, item.context_expr)
+        if value.kind == INSTANCE:
+            left.append((value, item.context_expr))
         if item.optional_vars is not None:
-            assign(
-                frame,
-                item.optional_vars,
-                _entered(value),
-            )
+            assign(frame, item.optional_vars, entered)
         context = item.context_expr
         if isinstance(context, ast.Call):
             callee = context.func
@@ -291,6 +308,8 @@ def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
     ends = execute(frame, node.body)
     for _ in range(unjitted):
         frame.log.append(UnjittedEnd())
+    for value, context in reversed(left):
+        _run_method(frame, value, "__exit__", context)
     return ends
 
 

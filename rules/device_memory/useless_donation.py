@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _REASONS = {
     "numbers": "only numbers come out",
     "taken": "the outputs take the buffers of other arguments",
-    "dtype": "integers go in and floating numbers come out",
+    "dtype": "the elements of what comes out are of another size",
 }
 _NUMBERS = frozenset({"int", "float", "bool"})
 
@@ -37,12 +37,14 @@ class UselesslyDonated(Rule):
         uses = [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
         if fact.why == "absent":
             reach = max((len(use.arguments) for use in uses), default=0)
-            if any(use.starred for use in uses) or not uses or any(int(i) < reach for i in fact.parameters):
+            beyond = [index for index in fact.parameters if int(index) >= reach]
+            if any(use.starred for use in uses) or not uses or not beyond:
                 return
+            lost = "nothing is donated" if len(beyond) == len(fact.parameters) else "it never is"
             yield self.finding(
                 fact,
-                f"Argument {fact.parameters[0]} is donated, but `{wording.function_name(boundary)}` is never "
-                f"called with more than {reach}: nothing is donated. Give the position that is meant.",
+                f"Argument {beyond[0]} is donated, but `{wording.function_name(boundary)}` is never "
+                f"called with more than {reach}: {lost}. Give the position that is meant.",
                 related=[Related(use.place, "called here") for use in uses[:3]],
             )
             return
