@@ -27,6 +27,18 @@ MISSES = {
     "2/JAX108/bad_4": "instances of subclasses, made through a variable in another module",
     "2/JAX402/bad_2.py": "lines that a socket sends are not known to differ",
     "2/JAX207/bad_6.py": "a Haiku function compiled by a decorator factory of the project",
+    "4/JAX110/bad_3.py": "a list of arrays, filtered by what the data says, as an argument",
+    "4/JAX112/bad_1.py": "shapes that depend on data are JAX105's, and what clears the caches is kept as their remedy",
+    "4/JAX114/bad_4": "one call by position and one by name, in two functions with a loop each",
+    "4/JAX202/bad_4": "changed and called within one test: JAX201 says it, at the same place",
+    "4/JAX304/bad_3.py": "what is mapped over are fields of a parameter, whose lengths are not in view",
+    "4/JAX310/bad_3.py": "`nn.scan` lifts a class; the rule knows `lax.scan`",
+    "4/JAX314/bad_1.py": "a member of an archive that `np.load` opened",
+    "4/JAX314/bad_4": "the slices are cut in another module than the array is put on the device",
+    "4/JAX401/bad_2.py": "what is unpacked of `next()` is not known to change from round to round",
+    "4/JAX403/bad_1.py": "an unbounded cache on a method is JAX402's",
+    "4/JAX403/bad_3.py": "a cache without a bound is JAX402's",
+    "5/JAX307/bad_3": "the state is wanted where there is no checkpoint: the page says that nothing is said of it",
 }
 
 # What the rules still say of good code, with the reason. It is to be mended, and then to leave this list.
