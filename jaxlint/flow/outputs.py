@@ -31,7 +31,8 @@ _DEPTH = 4
 # Names of what is a number, whatever its shape cannot tell.
 _NUMBERS = re.compile(
     r"loss|acc(uracy)?(\b|_|$)|reward|score|err(or)?s?(\b|_|$)|metric|norm|elbo|nll|cost|energy|fitness|return|done"
-    r"|lr|rate|time|step|mse|mae|rmse|psnr|ssim|perplexity|entropy|kl|iou|auc|f1|total|count|value$|val$|objective",
+    r"|lr|rate|time|step|mse|mae|rmse|psnr|ssim|perplexity|entropy|kl|iou|auc|f1|total|count|value$|val$|objective"
+    r"|logs?$|stats$|infos?$",
     re.IGNORECASE,
 )
 _PASSING = frozenset({"block_until_ready", "stop_gradient"})
@@ -62,10 +63,12 @@ def output_of(frame: Frame, node: ast.expr, value: Value) -> Output | None:
 
 
 def _key(node: ast.expr) -> str:
-    """`loss` in `metrics["loss"]`."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        return str(node.slice.value)
-    return ""
+    """`loss` in `metrics["loss"]`, `metrics` in `metrics[name]`."""
+    while isinstance(node, ast.Subscript):
+        if isinstance(node.slice, ast.Constant):
+            return str(node.slice.value)
+        node = node.value
+    return dotted_name(node) or ""
 
 
 def _what(value: Value, name: str) -> str:
