@@ -126,7 +126,9 @@ def _builds(frame: Frame, call: ast.Call, depth: int) -> bool:
         api = str(value.data)
         return api.startswith(_STATES) or (api.startswith(_LAYERS) and api.rpartition(".")[2][:1].isupper())
     if value.kind == FUNCTION and depth and not value.data.function.is_lambda:
-        return _returns_built(_inside(frame, value.data), depth - 1) or _result_is_built(frame, call)
+        if _returns_built(_inside(frame, value.data), depth - 1):
+            return True
+        return value.data.function.module is not frame.module and _result_is_built(frame, call)
     return _result_is_built(frame, call)
 
 

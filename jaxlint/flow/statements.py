@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow import effects, lending, patching, traced
 from jaxlint.flow.assignment import assign
-from jaxlint.flow.frame import Call, Frame, evaluate, execute, statement
+from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.guards import TRACER_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.keeping import note_extension
@@ -256,10 +256,10 @@ _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "ensure_c
 _UNJITTING = frozenset({"disable_jit", "fake_jit", "fake_pmap_and_jit"})
 
 
-def _entered(frame: Frame, value: Value, node: ast.expr) -> Value:
-    """What `with` binds: what `__enter__` gives, or what a generator yields; an executor enters as itself."""
+def _entered(value: Value) -> Value:
+    """What `with` binds: an object whose `__enter__` returns itself, what a generator yields, an executor."""
     if value.kind == INSTANCE:
-        return _run_method(frame, value, "__enter__", node)
+        return value if _enters_as_itself(value) else UNKNOWN_VALUE
     if value.kind == TREE:
         return element_of(value)
     if value.kind == FOREIGN and value.data.api == EXECUTOR:
@@ -267,29 +267,21 @@ def _entered(frame: Frame, value: Value, node: ast.expr) -> Value:
     return value.element if value.kind == CONSTANT and value.element else UNKNOWN_VALUE
 
 
-def _run_method(frame: Frame, owner: Value, name: str, node: ast.expr) -> Value:
-    from jaxlint.flow.attributes import bound_method
-    from jaxlint.flow.calls import call_value
-
-    method = owner.data.cls.lookup(name)
-    if method is None:
-        return UNKNOWN_VALUE
-    nothing = [NONE] * 3 if name == "__exit__" else []
-    return call_value(frame, bound_method(frame, method, owner, node), Call(node, nothing, {}))
+def _enters_as_itself(value: Value) -> bool:
+    """`def __enter__(self): …; return self`. The methods are not run: what they change they put back."""
+    method = value.data.cls.lookup("__enter__")
+    last = method.node.body[-1] if method is not None and isinstance(method.node.body, list) else None
+    return isinstance(last, ast.Return) and isinstance(last.value, ast.Name) and last.value.id == "self"
 
 
 @statement(ast.With, ast.AsyncWith)
 def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
     unjitted = 0
-    left: list[tuple[Value, ast.expr]] = []
     for item in node.items:
         value = evaluate(frame, item.context_expr)
         patching.enter(frame, value)
-        entered = _entered(frame, value, item.context_expr)
-        if value.kind == INSTANCE:
-            left.append((value, item.context_expr))
         if item.optional_vars is not None:
-            assign(frame, item.optional_vars, entered)
+            assign(frame, item.optional_vars, _entered(value))
         context = item.context_expr
         if isinstance(context, ast.Call):
             callee = context.func
@@ -308,8 +300,6 @@ def with_(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
     ends = execute(frame, node.body)
     for _ in range(unjitted):
         frame.log.append(UnjittedEnd())
-    for value, context in reversed(left):
-        _run_method(frame, value, "__exit__", context)
     return ends
 
 
