@@ -18,7 +18,8 @@ _REQUEST = re.compile(
     rf"(?:[Aa]ttempting to (?:allocate|reserve)|trying to allocate|[Ff]ailed to allocate) {SIZE.format('size')}"
 )
 _TPU = re.compile(rf"Used {SIZE.format('used')} of {SIZE.format('all')} hbm")
-_MEMORY = re.compile(r"(?i)out of memory|ran out of memory|allocat|\bhbm\b|\bvmem\b")
+_MEMORY = re.compile(r"(?i)out of memory|allocat|attempting to reserve|\bhbm\b|\bvmem\b")
+_CODE = ("except ", "if ", "elif ", "raise ", "assert ", "#", ">>> ")  # a traceback shows source, too
 _ON_THE_HOST = re.compile(r"Out of memory allocating \d+ bytes")
 _MISMATCH = re.compile(
     r"(?i)(?:tree ?structures?|treedef|pytree|leaf|leaves|state ?dict|node type|checkpoint|structures?)"
@@ -40,8 +41,8 @@ class Exhausted:
         text = line.text
         if "RESOURCE_EXHAUSTED" not in text and "CUDA_ERROR_OUT_OF_MEMORY" not in text:
             return
-        if "XlaRuntimeError" not in text and text.lstrip().startswith(("except", "if ", "raise", "#", ">>>")):
-            return  # source code
+        if text.lstrip().startswith(_CODE):
+            return
         if not _MEMORY.search(text) or "from device" in text:  # that is the allocator's to tell
             return
         asked = _asked(text)

@@ -23,6 +23,7 @@ table{border-collapse:collapse;width:100%;font-size:.9rem}
 td,th{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 tr.leak td{background:#fdf1f0}
+td.f{min-width:11rem}
 code,.q{font-family:ui-monospace,monospace;font-size:.85rem;overflow-wrap:anywhere}.q{color:#555}
 svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#555}
 @media(prefers-color-scheme:dark){
@@ -84,7 +85,7 @@ def _boundaries(diagnosis: Diagnosis) -> str:
         where = " ".join(filter(None, [b.defined, *b.callers[:1]]))
         rows.append(
             f"<tr{' class=leak' if b.leaks else ''}><td class=n>{b.count}</td><td class=n>{b.forms or '-'}</td>"
-            f"<td class=n>{b.seconds_after_warm_up:.2f} s</td><td><code>{escape(b.name)}</code>"
+            f"<td class=n>{b.seconds_after_warm_up:.2f} s</td><td class=f><code>{escape(b.name)}</code>"
             f"{' rank ' + escape(b.rank) if b.rank else ''}<div class='q'>{escape(where)}</div></td>"
             f"<td>{escape(b.why)}{changes}</td></tr>"
         )

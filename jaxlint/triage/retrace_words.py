@@ -24,7 +24,8 @@ def describe(boundary: Boundary) -> None:
         why, remedy, rules = _IDENTITY_WORDS
     elif boundary.reason is Reason.TYPES and _grows_by_one(boundary):
         why, remedy, rules = _GROWING_WORDS
-    boundary.why, boundary.remedy, boundary.rules = boundary.why or why, remedy, rules
+    inferred = "" if boundary.own else boundary.why
+    boundary.why, boundary.remedy, boundary.rules = inferred or why, remedy, rules
 
 
 def _grows_by_one(boundary: Boundary) -> bool:

@@ -81,7 +81,7 @@ SIGNS = (
         "rematerialization",
         r"Can't reduce memory use below (?P<limit>[\d.]+\w+) .*?only reduced to (?P<needed>[\d.]+\w+)"
         r"(?:.*?down from (?P<original>[\d.]+\w+))?",
-        "XLA could rematerialise down to {needed}, and {limit} is what there is",
+        "XLA could rematerialise down to {needed}, and its limit was {limit}",
     ),
     _sign(
         "allocator-retry",

@@ -1,0 +1,172 @@
+"""What is a retrace that goes on, and what is normal."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxlint.triage.diagnosis import Diagnosis, diagnose
+from jaxlint.triage.reading import Line
+from jaxlint.triage.scan import Scan
+
+
+def compiled(name: str, *types: str) -> str:
+    shaped = ", ".join(f"ShapedArray({text})" for text in types)
+    return f"Compiling jit({name}) with global shapes and types ({shaped},). Argument mapping: (UnspecifiedValue,)."
+
+
+def diagnosis_of(*texts: str) -> Diagnosis:
+    scan = Scan()
+    for number, text in enumerate(texts, 1):
+        scan.feed(Line("run.log", number, text))
+    return diagnose(scan)
+
+
+def leaks(*texts: str) -> list[str]:
+    return [boundary.name for boundary in diagnosis_of(*texts).boundaries if boundary.leaks]
+
+
+def sizes(*numbers: int) -> list[str]:
+    return [compiled("step", f"float32[{n},8]") for n in numbers]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        [compiled("step", "float32[8]")],
+        sizes(64, 32),  # training and the last batch
+        sizes(64, 32, 16),
+        sizes(16, 64, 8, 32, 128, 256),  # buckets
+        [compiled("step", "float32[8]")] * 3,
+        [compiled("_uniform", "uint32[2]")] * 40,  # initialising
+        [compiled("broadcast_in_dim", f"float32[{n}]") for n in range(40)],
+    ],
+)
+def test_what_is_normal_is_no_leak(log: list[str]) -> None:
+    assert leaks(*log) == []
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        sizes(12, 15, 18, 21),  # each clip at its own length
+        sizes(31, 7, 22, 19, 45),  # as many as there are
+        [compiled("step", "float32[8]")] * 4,  # a static value, or a new function
+        [compiled("scan", "float32[8]")] * 5,
+    ],
+)
+def test_what_goes_on_is_a_leak(log: list[str]) -> None:
+    assert leaks(*log) != []
+
+
+def test_operations_of_jax_leak_where_they_go_on_from_step_to_step() -> None:
+    log = []
+    for step in range(12):
+        log += [f"step {step} loss 0.1", compiled("dynamic_slice", f"float32[{step}]")]
+
+    assert leaks(*log) == ["dynamic_slice"]
+
+
+def test_processes_that_write_one_log_are_counted_once() -> None:
+    names = ["iota", "_normal", "init", "step", "evaluate", "convert_element_type"]
+    log = [compiled(name, "float32[8]") for name in names for _ in range(8)]
+
+    assert leaks(*log) == []
+
+
+def test_a_leak_shows_though_processes_write_one_log() -> None:
+    names = ["iota", "_normal", "init", "evaluate", "convert_element_type", "_mean"]
+    log = [compiled(name, "float32[8]") for name in names for _ in range(2)]
+    log += [compiled("step", f"float32[{n}]") for n in range(3, 20) for _ in range(2)]
+
+    assert leaks(*log) == ["step"]
+
+
+def test_weak_types_are_told_from_shapes() -> None:
+    log = [compiled("step", "float32[], weak_type=True"), compiled("step", "float32[]")]
+    (boundary,) = diagnosis_of(*log).boundaries
+
+    assert boundary.rules == ("JAX111",)
+
+
+def test_seconds_are_counted_after_the_first_compilation() -> None:
+    done = "Finished XLA compilation of jit(step) in 0.5 sec"
+    traced = "Finished tracing step for jit in 0.25 sec"
+    log = [line for _ in range(4) for line in (traced, compiled("step", "float32[8]"), done)]
+    (boundary,) = diagnosis_of(*log).boundaries
+
+    assert (boundary.seconds, boundary.seconds_after_warm_up) == (3.0, 2.25)
+
+
+def test_pmap_is_read_too() -> None:
+    text = "Compiling step (140221) for 8 devices with args (ShapedArray(float32[8,{n}]),). (num_replicas=8)"
+
+    assert leaks(*(text.replace("{n}", str(n)) for n in (3, 5, 9, 4, 7))) == ["step"]
+
+
+# ---------------------------------------------------------------- other families
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 8.00GiB with freed_by_count=0. The caller "
+        "indicates that this is not a failure, but this may mean that there could be performance gains if more "
+        "memory were available.",
+        "grpc._channel._InactiveRpcError: RESOURCE_EXHAUSTED: Received message larger than max (8 vs. 4)",
+        "except XlaRuntimeError as e:  # RESOURCE_EXHAUSTED: Out of memory",
+        "# export RESOURCE_EXHAUSTED out of memory",
+        "Killed 3 zombies in episode 9",
+        "the process exited with code 1371",
+        "Failed to deserialize checkpoint meta data",
+        "MemoryErrorCallback registered",
+        "CUDNN_STATUS_SUCCESS",
+        "ValueError: pytree structure mismatch: expected 3 leaves",
+    ],
+)
+def test_words_that_only_look_like_it_name_nothing(text: str) -> None:
+    assert diagnosis_of(text).families == []
+
+
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("./train.sh: line 3:  8113 Killed                  python train.py", "host RAM"),
+        ("[1]    8113 killed     python train.py", "host RAM"),
+        ("Command exited with exit code: 137", "host RAM"),
+        ("    Reason:       OOMKilled", "host RAM"),
+        ("traceback : Signal 9 (SIGKILL) received by PID 8113", "host RAM"),
+        ("  exitcode  : -9 (pid: 8113)", "host RAM"),
+        ("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 74.5 GiB for an array", "host RAM"),
+        ("Memory cgroup out of memory: Killed process 8113 (python) total-vm:9kB, anon-rss:9kB", "host RAM"),
+        ("RuntimeError: Unable to start: OSError: [Errno 12] Cannot allocate memory", "host RAM"),
+        ("jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 4398 bytes.", "host RAM"),
+        ("RESOURCE_EXHAUSTED: Failed to allocate request for 16.00GiB on device ordinal 0", "device memory"),
+        ("RESOURCE_EXHAUSTED: Attempting to reserve 12.50G at the bottom of memory.", "device memory"),
+        ("INTERNAL: ptxas exited with non-zero error code 65280", "stale cache or CUDA library"),
+        ("CUDNN_STATUS_NOT_INITIALIZED in external/xla", "stale cache or CUDA library"),
+    ],
+)  # fmt: skip
+def test_a_single_line_names_its_family(text: str, family: str) -> None:
+    assert [str(named) for named in diagnosis_of(text).families] == [family]
+
+
+def test_a_chain_of_three_exceptions_is_followed_to_the_first() -> None:
+    text = """Traceback (most recent call last):
+  File "load.py", line 3, in inner
+jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 99 bytes.
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "load.py", line 9, in middle
+KeyError: 'w'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "main.py", line 1, in <module>
+ValueError: leaf mismatch"""
+    diagnosis = diagnosis_of(*text.splitlines())
+
+    assert diagnosis.at == "load.py:3 (inner)"
+    assert [e.text for e in diagnosis.evidence if e.symptom == "disguised"][-1].startswith("ValueError hides")

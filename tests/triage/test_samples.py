@@ -1,0 +1,137 @@
+"""Memory samples in the formats people have, and whether a series grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from jaxlint.triage.evidence import Place
+from jaxlint.triage.progress import Progress
+from jaxlint.triage.reading import Line
+from jaxlint.triage.samples import Samples
+from jaxlint.triage.series import Sample, Series
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+def read(text: str) -> Samples:
+    samples, progress = Samples(), Progress()
+    for number, line in enumerate(text.strip("\n").splitlines(), 1):
+        samples.feed(Line("run.log", number, line), progress.feed(Line("run.log", number, line)))
+    return samples
+
+
+def used(samples: Samples) -> dict[str, list[int]]:
+    return {name: [s.used for s in series.samples] for name, series in samples.series.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("timestamp, memory.used [MiB]\n2026/05/03 11:00:00.101, 2100 MiB", {"gpu 0": [2100 * MIB]}),
+        ("2026/05/03 11:00:00.101, 2100 MiB", {"gpu 0": [2100 * MIB]}),  # noheader
+        ("2026/05/03 11:00:00.101, 2100", {"gpu 0": [2100 * MIB]}),  # nounits
+        (
+            "index, memory.used [MiB], memory.total [MiB]\n0, 10 MiB, 99 MiB\n1, 20 MiB, 99 MiB",
+            {"gpu 0": [10 * MIB], "gpu 1": [20 * MIB]},
+        ),
+        (
+            "|   1  NVIDIA L4                      On  |   00000000:00:03.0 Off |                    0 |\n"
+            "| NA   73C    P0             35W      72W |   17058MiB /  23034MiB |      0%      Default |",
+            {"gpu 1": [17058 * MIB]},
+        ),
+        ("12:00:05 12 GB used", {"host": [12 * GIB]}),
+        ("12:00:05 3.5 GB RSS", {"rss": [int(3.5 * GIB)]}),
+        ("12:00:00 100\n12:00:05 101\n12:00:10 102", {"host": [100 * MIB, 101 * MIB, 102 * MIB]}),
+        ("12:00:00 100\n12:00:05 101", {}),  # two lines of a time and a number may be anything
+        ("Mem:           64243       12000       40000", {"host": [12000 * MIB]}),
+        ("Mem:        65784832    12288000    40000000", {"host": [12000 * MIB]}),
+        ("Mem:            62Gi       7.5Gi        40Gi", {"host": [int(7.5 * GIB)]}),
+        ("    PID    PPID   RSS CMD\n  4211    4200  2048 python train.py", {"rss 4211": [2 * MIB]}),
+        (
+            "USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
+            "me        4211  0.0  0.1 688844  1024 ?        R    22:54   0:16 python train.py",
+            {"rss 4211": [MIB]},
+        ),
+        ("step 3 rss=2048 MiB loss 0.2", {"rss": [2 * GIB]}),
+        ("{'num_allocs': 7, 'bytes_in_use': 4096, 'peak_bytes_in_use': 9999}", {"gpu bytes_in_use": [4096]}),
+        ("loss 0.2 at 12:00:05", {}),
+        ("timestamp, memory.used [MiB]\n2026/05/03 11:00:00.101, [N/A]", {}),
+    ],
+)  # fmt: skip
+def test_a_format_is_read(text: str, expected: dict[str, list[int]]) -> None:
+    assert used(read(text)) == expected
+
+
+def test_time_goes_on_over_midnight() -> None:
+    (series,) = read("23:59:58 10 GB used\n00:00:03 11 GB used").series.values()
+
+    assert (series.samples[1].when or 0) - (series.samples[0].when or 0) == 5
+
+
+def test_a_sample_knows_the_step_before_it() -> None:
+    (series,) = read("step 7 loss 0.1\n12:00:05 12 GB used").series.values()
+
+    assert series.samples[0].step == 7
+
+
+def test_processes_of_the_table_and_of_ps_are_one() -> None:
+    samples = read(
+        "|    0   N/A  N/A     26141      C   ...v0/bin/python      17050MiB |\n"
+        "    PID    PPID   RSS CMD\n  26141       1  2048 python old.py\n"
+    )
+
+    assert [(p.pid, p.on_gpu, p.parent) for p in samples.processes.orphans()] == [(26141, 17050 * MIB, 1)]
+
+
+# ---------------------------------------------------------------- growth
+
+
+def series_of(values: Sequence[int]) -> Series:
+    series = Series("gpu 0", on_device=True)
+    for index, value in enumerate(values):
+        series.add(Sample(Place("run.log", index + 1), value * MIB, None, index))
+    return series
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [61000] * 40,
+        [100, 9000] + [61000] * 30,  # preallocation
+        [1000, 5000, 9000, 12000, 14000] + [15000] * 30,  # a data set that is loaded, and stays
+        [1000 + 900 * (i % 5) for i in range(40)],  # batches come and go
+        [1000 + i for i in range(40)],  # 40 MiB in all
+        [9000 - 200 * i for i in range(30)],
+        [100, 200, 5000],
+    ],
+    ids=["flat", "pool", "plateau", "saw", "little", "falls", "few"],
+)
+def test_what_does_not_go_on_is_no_growth(values: list[int]) -> None:
+    assert series_of(values).growth() is None
+
+
+@pytest.mark.parametrize(
+    ("values", "in_stairs"),
+    [
+        ([1000 + 104 * i for i in range(20)], False),
+        ([1000 + 400 * (i // 5) for i in range(40)], True),
+        ([1000 + 200 * i + 90 * (i % 2) for i in range(30)], False),
+    ],
+    ids=["steady", "stairs", "noisy"],
+)
+def test_what_goes_on_is_growth(values: list[int], in_stairs: bool) -> None:
+    growth = series_of(values).growth()
+
+    assert growth is not None
+    assert growth.in_stairs is in_stairs
+    assert growth.of == "step"
+
+
+def test_a_long_series_keeps_its_ends_and_little_between() -> None:
+    series = series_of(range(100_000))
+
+    assert len(series.samples) <= 4097
+    assert series.last > 90_000 * MIB
+    assert series.seen == 100_000
