@@ -57,6 +57,7 @@ RUNS = (
     Run("0.9.2", "044-batch-dict-optional-key", "bad"),
     Run("0.10.2", "016-filter-jit-python-step", "bad"),
     Run("0.10.2", "022-unique-tokens-embedding", "bad"),
+    Run("0.10.2", "026-nnx-optimizer-recreated", "bad"),
     Run("0.10.2", "036-scan-partial-eager", "bad"),
     Run("0.10.2", "036-scan-partial-eager", "good"),
     Run("0.10.2", "131-simulation-frames-kept", "bad", "killed"),

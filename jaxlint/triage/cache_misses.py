@@ -46,6 +46,14 @@ _CONTINUES = (
     "compare to",
 )
 
+# A structure whose description is several lines long goes on from column 0 to where it is said what differs.
+_LONG = re.compile(r"^ *\* at .+?, (?:now|seen) ")
+_LONG_ENDS = re.compile(r", +so (?:the|they) ")
+_NOT_OF_IT = re.compile(
+    r"^(?:Finished |Compiling |Traceback |[A-Z]+:\d{4}-)|TRACING CACHE MISS|RESOURCE_EXHAUSTED"
+)
+_LONG_LINES = 2000
+
 _KEPT = 8  # changes of one miss
 _LONGEST = 4000  # characters of a line that are searched
 
@@ -114,6 +122,7 @@ class CacheMisses:
         self.misses: list[Miss] = []
         self.count = 0
         self._open: dict[tuple[str, str], Miss] = {}
+        self._long: dict[tuple[str, str], list[str]] = {}
 
     def feed(self, line: Line) -> bool:
         """Whether the line belongs to a record."""
@@ -122,11 +131,17 @@ class CacheMisses:
         if "TRACING CACHE MISS" in text:
             found = _BEGIN.search(text)
             if found:
+                self._long.pop(writer, None)
                 self._begin(line, found)
                 return True
         miss = self._open.get(writer)
         if miss is None:
             return False
+        if writer in self._long:
+            return self._go_on(writer, miss, text)
+        if _LONG.match(text) and not _is_change(text):
+            self._long[writer] = [text]
+            return True
         if text.startswith(_CONTINUES) and not text.lstrip().startswith("File "):
             self._continue(miss, text[:_LONGEST])
             return True
@@ -140,6 +155,18 @@ class CacheMisses:
         self.count += 1
         if len(self.misses) < 20_000:
             self.misses.append(miss)
+
+    def _go_on(self, writer: tuple[str, str], miss: Miss, text: str) -> bool:
+        """One more line of a description that is several lines long."""
+        parts = self._long[writer]
+        if len(parts) >= _LONG_LINES or _NOT_OF_IT.search(text):
+            del self._long[writer], self._open[writer]
+            return False
+        parts.append(text.strip())
+        if _LONG_ENDS.search(text):
+            del self._long[writer]
+            self._change(miss, " ".join(parts))
+        return True
 
     def _continue(self, miss: Miss, text: str) -> None:
         for sign, reason in _SIGNS:
@@ -174,6 +201,10 @@ class CacheMisses:
             miss.reason = Reason.WEAK
         if "pytree metadata" in text and miss.reason is Reason.STRUCTURE:
             miss.reason = Reason.STATIC
+
+
+def _is_change(text: str) -> bool:
+    return bool(_CONTEXT.match(text) or _CHANGE.match(text) or _SEEN.match(text))
 
 
 _TOKEN = re.compile(r"<(?:[^<>]|<\w+>)* at 0x[0-9a-f]+>|[\w.+-]+|\S")

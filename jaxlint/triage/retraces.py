@@ -16,12 +16,12 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 
-from jaxlint.triage.cache_misses import CacheMisses, Change, Miss, Reason
+from jaxlint.triage.cache_misses import CacheMisses, Change, Miss, Reason, by_identity
 from jaxlint.triage.compile_log import Compilations, CompileLog
 from jaxlint.triage.evidence import Place
 
 # From how many compilations on it counts. Below, buckets and training beside evaluation look the same.
-_REMADE = 3  # times that one definition was made into a new function
+_REMADE = 3  # times that one definition was made into a new function, or a static object was made anew
 _SAME = 4  # compilations for the very same argument types
 _SIZES = 5  # different sizes of one argument
 GROWING = 4  # different sizes that grow by the same amount each time
@@ -209,6 +209,8 @@ def _goes_on(boundary: Boundary, misses: Sequence[Miss]) -> bool:
     """By what jax explains."""
     made = Counter(miss.defined for miss in misses if miss.reason in (Reason.NEW, Reason.REMADE))
     if made and max(made.values()) >= _REMADE:
+        return True
+    if boundary.count >= _REMADE and any(map(by_identity, boundary.changes)):
         return True
     if boundary.reason is Reason.STATIC:
         values = {change.now for change in boundary.changes} | {change.before for change in boundary.changes}

@@ -28,6 +28,7 @@ REAL = {
     "0.9.2-044-batch-dict-optional-key-bad": [],  # two forms, and no more than two compilations
     "0.10.2-016-filter-jit-python-step-bad": [Family.RETRACE],
     "0.10.2-022-unique-tokens-embedding-bad": [Family.RETRACE],
+    "0.10.2-026-nnx-optimizer-recreated-bad": [Family.RETRACE],
     "0.10.2-036-scan-partial-eager-bad": [Family.RETRACE],
     "0.10.2-036-scan-partial-eager-good": [],
     "0.10.2-131-simulation-frames-kept-bad-killed": [Family.HOST],
@@ -122,6 +123,15 @@ def test_the_argument_whose_shape_varies_is_named() -> None:
     assert {change.where for change in boundary.changes} == {"k_cache", "v_cache"}
     assert boundary.rules[0] == "JAX106"
     assert boundary.defined == "/home/user/project/program.py:7"
+
+
+def test_a_structure_that_is_described_in_many_lines_is_read() -> None:
+    name = "0.10.2-026-nnx-optimizer-recreated-bad"
+    (boundary,) = (b for b in diagnosis_of("real", name).boundaries if b.leaks)
+
+    assert (boundary.name, boundary.count) == ("train_one_epoch", 3)
+    assert boundary.rules == ("JAX107", "JAX108")
+    assert boundary.changes[0].where == "[0][1]._graphdef"
 
 
 def test_closures_that_are_static_arguments_are_told_from_values() -> None:
