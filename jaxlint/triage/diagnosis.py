@@ -21,6 +21,7 @@ from jaxlint.triage.symptoms import SYMPTOMS
 
 # A process this small has only just begun: importing jax and compiling alone take some hundred MB of a host.
 _HOST_LEAST = 1 << 30
+_NEARLY_FULL = 0.85  # of the machine
 
 
 @dataclass(slots=True)
@@ -65,6 +66,8 @@ def _evidence(scan: Scan, found: Diagnosis) -> list[Evidence]:
     told = [*scan.collected.all()]
     _disguised_by_hand(scan, told)
     growing = _of_series(found)
+    ran_out = any(e.symptom in ("resource-exhausted", "allocator-out") for e in told)
+    growing += [_flat(s, ran_out) for s, growth in found.series if growth is None and _is_high(s, ran_out)]
     orphans = [_of_orphan(process) for process in found.orphans]
     if scan.allocator.is_fragmented():
         told.append(_fragmented(scan))
@@ -97,6 +100,21 @@ def _of_series(found: Diagnosis) -> list[Evidence]:
         places = [series.samples[0].place, series.samples[-1].place]
         evidence.append(Evidence(kind, text, count=series.seen, places=places, last=places[-1]))
     return evidence
+
+
+def _is_high(series: Series, ran_out: bool) -> bool:
+    """Whether a memory that does not grow is worth a word: nearly full, or of a device that ran out."""
+    if len(series.samples) < 6:
+        return False
+    nearly_full = series.capacity > 0 and series.last > _NEARLY_FULL * series.capacity
+    return ran_out if series.on_device else nearly_full
+
+
+def _flat(series: Series, ran_out: bool) -> Evidence:
+    kind = "one-phase" if ran_out and series.on_device else "host-plateau"
+    text = f"{series.name} does not grow: {shown(series.first)} to {shown(series.last)}"
+    places = [series.samples[0].place, series.samples[-1].place]
+    return Evidence(kind, text, count=series.seen, places=places, last=places[-1], proof=False)
 
 
 def _of_orphan(process: Process) -> Evidence:

@@ -125,6 +125,13 @@ SIGNS = (
     ),
     # ------------------------------------------------------------ worth saying
     _sign(
+        "no-accelerator",
+        "falling back to cpu",
+        r"(?:GPU may be present|No GPU/TPU found|Unable to initialize backend).*[Ff]alling back to (?:cpu|CPU)",
+        "jax found no accelerator that it can use, and runs on the CPU",
+        proof=False,
+    ),
+    _sign(
         "constants",
         "constants were captured|constant folding an instruction",
         r"A large amount of constants were captured during lowering \((?P<amount>[^)]*)\)"

@@ -150,6 +150,37 @@ def test_a_single_line_names_its_family(text: str, family: str) -> None:
     assert [str(named) for named in diagnosis_of(text).families] == [family]
 
 
+def samples_of_gpu(numbers: list[int]) -> list[str]:
+    rows = [f"2026/05/03 11:00:{i:02d}.101, {n} MiB, 81559 MiB" for i, n in enumerate(numbers)]
+    return ["timestamp, memory.used [MiB], memory.total [MiB]", *rows]
+
+
+def test_a_device_that_is_flat_and_runs_out_is_about_one_phase() -> None:
+    out = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 99 bytes."
+    diagnosis = diagnosis_of(*samples_of_gpu([61000] * 8), out)
+
+    assert [str(family) for family in diagnosis.families] == ["device memory"]
+    assert any(e.symptom == "one-phase" for e in diagnosis.evidence)
+
+
+def test_a_host_that_is_nearly_full_is_a_hint_and_no_more() -> None:
+    diagnosis = diagnosis_of(*["Mem:           64243       60000        4000"] * 8)
+
+    assert diagnosis.families == []
+    assert [e.symptom for e in diagnosis.evidence] == ["host-plateau"]
+
+
+def test_a_run_on_the_cpu_by_mistake_is_a_hint() -> None:
+    text = (
+        "WARNING:jax._src.xla_bridge:864: An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib "
+        "is not installed. Falling back to cpu."
+    )
+    diagnosis = diagnosis_of(text)
+
+    assert diagnosis.families == []
+    assert [e.symptom for e in diagnosis.evidence] == ["no-accelerator"]
+
+
 def test_a_chain_of_three_exceptions_is_followed_to_the_first() -> None:
     text = """Traceback (most recent call last):
   File "load.py", line 3, in inner
