@@ -56,7 +56,11 @@ _GROWING_WORDS: Words = (
     ("JAX106", "JAX104"),
 )
 _WORDS: dict[Reason, Words] = {
-    Reason.NEW: ("different functions of one name", "make the callable once, outside the loop", ("JAX103",)),
+    Reason.NEW: (
+        "different functions of one name, or several processes",
+        "make the callable once, outside the loop",
+        ("JAX103",),
+    ),
     Reason.REMADE: (
         "the function is a new object each time",
         "make the callable once, outside the loop (it costs compile time: what it compiled to is freed with it)",

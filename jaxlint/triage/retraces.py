@@ -139,7 +139,7 @@ def _unlogged(key: tuple[str, str, str], misses: list[Miss]) -> Boundary:
 def _explain(boundary: Boundary, misses: Sequence[Miss]) -> None:
     """What jax itself says."""
     later = misses[1:] if misses and misses[0].reason in (Reason.NEW, Reason.REMADE) else misses
-    reasons = Counter(_reason(miss) for miss in later)
+    reasons = Counter(miss.reason for miss in later)
     if reasons:
         boundary.reason = reasons.most_common(1)[0][0]
     for miss in later:
@@ -149,11 +149,6 @@ def _explain(boundary: Boundary, misses: Sequence[Miss]) -> None:
     boundary.defined = Counter(places).most_common(1)[0][0] if places else ""
     callers = Counter(miss.caller for miss in misses if _is_users(miss.caller))
     boundary.callers = [caller for caller, _ in callers.most_common(3)]
-
-
-def _reason(miss: Miss) -> Reason:
-    # A definition that turns up a second time as a function that was never seen was made a second time.
-    return Reason.REMADE if miss.reason is Reason.NEW else miss.reason
 
 
 def _is_users(place: str) -> bool:
@@ -207,8 +202,9 @@ def _leaks(boundary: Boundary, of: Compilations, misses: Sequence[Miss], process
 
 def _goes_on(boundary: Boundary, misses: Sequence[Miss]) -> bool:
     """By what jax explains."""
-    made = Counter(miss.defined for miss in misses if miss.reason in (Reason.NEW, Reason.REMADE))
-    if made and max(made.values()) >= _REMADE:
+    # Counted without the first, which is new to a process; processes that write one log are each new.
+    made = Counter(miss.defined for miss in misses if miss.reason is Reason.REMADE)
+    if made and max(made.values()) >= _REMADE - 1:
         return True
     if boundary.count >= _REMADE and any(map(by_identity, boundary.changes)):
         return True

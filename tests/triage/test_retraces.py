@@ -81,6 +81,39 @@ def test_a_leak_shows_though_processes_write_one_log() -> None:
     assert leaks(*log) == ["step"]
 
 
+def test_one_process_for_each_configuration_is_no_leak() -> None:
+    log = []
+    for size in (100, 200, 400):
+        log += [
+            "TRACING CACHE MISS at peak.py:12:4 (main):",
+            "  never seen function:",
+            f"    simulate id={size} defined at peak.py:5",
+            compiled("simulate", f"float32[{size}]"),
+        ]
+
+    assert leaks(*log) == []
+
+
+def test_a_function_that_is_made_anew_is_a_leak_from_the_third_on() -> None:
+    miss = [
+        "TRACING CACHE MISS at fit.py:12:4 (main):",
+        "  never seen function:",
+        "    loss id=7 defined at fit.py:5",
+    ]
+    again = "  but seen another function defined on the same line; maybe the function is"
+    log = [*miss, compiled("loss", "float32[8]")]
+    for _ in range(2):
+        log += [
+            *miss,
+            again,
+            "  being re-defined repeatedly, preventing caching?",
+            compiled("loss", "float32[8]"),
+        ]
+
+    assert leaks(*log) == ["loss"]
+    assert leaks(*log[:-6]) == []
+
+
 def test_weak_types_are_told_from_shapes() -> None:
     log = [compiled("step", "float32[], weak_type=True"), compiled("step", "float32[]")]
     (boundary,) = diagnosis_of(*log).boundaries
