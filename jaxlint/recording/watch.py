@@ -55,12 +55,14 @@ class NoRetrace:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        __tracebackhide__ = True  # pytest shows the line of the test
         if error is None:
             self.check()
         self._over = True
 
     def check(self) -> None:
         """Raises Retraced."""
+        __tracebackhide__ = True
         if self._over:
             return
         self._over = True

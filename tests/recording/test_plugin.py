@@ -91,8 +91,8 @@ def pytest_run(tmp_path: Path, *options: str, tests: str = TESTS) -> str:
 
 def summary(output: str) -> dict[str, str]:
     """How each test ended."""
-    lines = [line.split() for line in output.splitlines() if line.startswith(("PASSED", "FAILED", "ERROR"))]
-    return {words[1].partition("::")[2]: words[0] for words in lines}
+    lines = [line.split() for line in output.splitlines() if line.startswith(("PASSED ", "FAILED ", "ERROR "))]
+    return {words[1].partition("::")[2]: words[0] for words in lines if "::" in words[1]}
 
 
 EXPECTED = {
@@ -112,6 +112,7 @@ def test_no_retrace(tmp_path: Path) -> None:
     assert "`step` (model.py:6), called from test_model.py:20: batch: float32[4] -> float32[5]" in output
     assert "`unroll` (model.py:10), called from test_model.py:31: depth: static 2 -> static 3" in output
     assert "another function object" in output
+    assert "watch.py" not in output  # what is shown is the test
     assert "AssertionError: own" in output
 
 
