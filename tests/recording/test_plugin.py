@@ -91,7 +91,9 @@ def pytest_run(tmp_path: Path, *options: str, tests: str = TESTS) -> str:
 
 def summary(output: str) -> dict[str, str]:
     """How each test ended."""
-    lines = [line.split() for line in output.splitlines() if line.startswith(("PASSED ", "FAILED ", "ERROR "))]
+    lines = [
+        line.split() for line in output.splitlines() if line.startswith(("PASSED ", "FAILED ", "ERROR "))
+    ]
     return {words[1].partition("::")[2]: words[0] for words in lines if "::" in words[1]}
 
 

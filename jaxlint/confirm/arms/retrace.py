@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from jaxlint.confirm.claim import Claim
@@ -51,15 +51,34 @@ def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) 
 
 
 def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event]]:
-    """The user's function that was compiled most often under the claim's statements, and its compilations."""
-    groups: dict[str, list[Event]] = defaultdict(list)
+    """The user's function that the claim is about, and its compilations; of several the one with most of them.
+
+    It is one that the message names or, where it names none that was compiled, one that was jitted or compiled at
+    the claim's own statement. Related statements alone prove nothing: a line that calls `main` has everything
+    under it.
+    """
+    own = claim._replace(related=())
+    return (
+        _most(event for event in _under(claim, seen) if f"`{event['name']}`" in claim.finding.message)
+        or _most(_under(own, seen))
+        or _most(event for event in seen.compiles if event["name"] in _boundaries(claim, seen))
+        or ("", [])
+    )
+
+
+def _under(claim: Claim, seen: Observed) -> Iterator[Event]:
+    """What was compiled of boundaries that the claim's statements define or make, or while they ran."""
     about = _boundaries(claim, seen)
     for event in seen.compiles:
         if event["name"] in about or (claim.touches(event["stack"]) and _is_users(event)):
-            groups[event["name"]].append(event)
-    if not groups:
-        return "", []
-    return max(groups.items(), key=lambda item: len(item[1]))
+            yield event
+
+
+def _most(events: Iterable[Event]) -> tuple[str, list[Event]] | None:
+    groups: dict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        groups[event["name"]].append(event)
+    return max(groups.items(), key=lambda item: len(item[1])) if groups else None
 
 
 def _boundaries(claim: Claim, seen: Observed) -> set[str]:
