@@ -14,6 +14,7 @@ from jaxlint.flow.lengths import changing
 from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
 from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
+from jaxlint.flow.shapes import names_stretch
 from jaxlint.flow.unrolled import note_unrolled
 from jaxlint.flow.values import (
     BOUNDARY,
@@ -278,8 +279,11 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
             iterable.tags & TEXT and iterable.varies >= PER_ITERATION
         ):  # the letters of another word each time
             inherited = iterable.but(tags=RAGGED)
-        elif iterable.tags & EVEN and len(node.generators) == 1 and not generator.ifs:
-            inherited = iterable
+        elif len(node.generators) == 1 and not generator.ifs:
+            if iterable.tags & EVEN:
+                inherited = iterable
+            elif iterable.kind == HOST and names_stretch(frame, generator.iter):
+                inherited = Value(TREE, PER_ITERATION, EVEN)
     frame.literal_loops += literal
     frame.log.append(LoopStart())
     if not literal:

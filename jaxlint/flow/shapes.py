@@ -136,6 +136,16 @@ def is_stretch(frame: Frame, index: ast.expr) -> bool:
     return any(movement(frame, bound, look(frame, bound)) is not None for bound in bounds)
 
 
+def names_stretch(frame: Frame, node: ast.expr) -> bool:
+    """Whether an expression, or what its name was bound to, is such a part of an array."""
+    made = _resolved(frame, node)
+    return (
+        isinstance(made, ast.Subscript)
+        and is_stretch(frame, made.slice)
+        and sliced(frame, made.slice) is None
+    )
+
+
 def _ragged(frame: Frame, node: ast.AST, word: str, varies: int) -> Value:
     return Value(SHAPE, varies, RAGGED, None, None, Origin(frame.module, node, word))
 
