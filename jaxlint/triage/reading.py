@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
@@ -73,7 +74,7 @@ def _opened(path: str, name: str) -> Iterator[BinaryIO]:
                     yield unpacked  # type: ignore[misc]  # it reads and peeks like any other
             else:
                 yield raw
-    except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise LogError(f"{name}: cannot be read: {reason}") from None
 
