@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from jaxlint.capture.lines import Line
+from jaxlint.capture.pools import Pool
 
 _NEVER = 1 << 62  # picoseconds
 _MOST_CALLS = 200  # that began before an execution and are looked at
@@ -108,6 +109,19 @@ def name_by_calls(executions: Iterable[Execution], calls: Iterable[tuple[int, in
             if end >= execution.start:
                 execution.module = module
                 break
+
+
+def find_pools(executions: Iterable[Execution], pools: Iterable[Pool]) -> None:
+    """Those that allocated nothing use the pool of their device, of their thread, or the only one."""
+    found = list(executions)
+    device_pools = [pool for pool in pools if not pool.on_host]
+    by_ordinal = {pool.ordinal: pool.name for pool in device_pools if pool.ordinal is not None}
+    by_thread = {e.line: e.allocator for e in found if e.allocator}
+    only = device_pools[0].name if len(device_pools) == 1 else ""
+    for execution in found:
+        if not execution.allocator:
+            by_number = by_ordinal.get(execution.ordinal, "") if execution.ordinal is not None else ""
+            execution.allocator = by_number or by_thread.get(execution.line, "") or only
 
 
 def number(executions: Iterable[Execution]) -> None:

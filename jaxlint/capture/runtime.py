@@ -281,21 +281,9 @@ class _HostPlane:
             pool.sort()
         runtime.executions = executions.settled(runtime._created)
         executions.name_by_calls(runtime.executions, self._calls)
-        _find_pools(runtime)
+        executions.find_pools(runtime.executions, runtime.pools.values())
         executions.number(runtime.executions)
 
 
 _MOST_ENCLOSING = 5000  # deeper than Python's own stack goes: only damage nests like that
 _DEEPEST = 60  # events around an allocation that are looked at for what it is for
-
-
-def _find_pools(runtime: Runtime) -> None:
-    """Executions that allocated nothing use the pool of their device, of their thread, or the only one."""
-    device_pools = [pool for pool in runtime.pools.values() if not pool.on_host]
-    by_ordinal = {pool.ordinal: pool.name for pool in device_pools if pool.ordinal is not None}
-    by_thread = {e.line: e.allocator for e in runtime.executions if e.allocator}
-    only = device_pools[0].name if len(device_pools) == 1 else ""
-    for execution in runtime.executions:
-        if not execution.allocator:
-            by_number = by_ordinal.get(execution.ordinal, "") if execution.ordinal is not None else ""
-            execution.allocator = by_number or by_thread.get(execution.line, "") or only
