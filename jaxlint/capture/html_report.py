@@ -42,6 +42,7 @@ i { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin
 .soft { color: var(--soft); } table { border-collapse: collapse; width: 100%; }
 td, th { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top;
   overflow-wrap: anywhere; } td.number, th.number { text-align: right; white-space: nowrap; }
+.buffers td:nth-child(2), .buffers td:nth-child(3) { white-space: nowrap; }
 pre { overflow-x: auto; background: var(--back); padding: 8px; }
 """
 
@@ -120,7 +121,8 @@ def _legend(plan: Plan) -> str:
 
 
 def _buffers(plan: Plan, top: int) -> Iterator[str]:
-    yield "<table><tr><th class=number>bytes</th><th>shape</th><th>role</th><th>Python line</th><th>what</th></tr>"
+    heads = "".join(f"<th>{head}</th>" for head in ("shape", "role", "Python line", "what"))
+    yield f'<table class="buffers"><tr><th class="number">bytes</th>{heads}</tr>'
     for buffer, count in plan.grouped()[:top]:
         place = str(buffer.frames[0]) if buffer.frames else "none"
         what = f"a scan stacks {buffer.stacked}" if buffer.stacked else buffer.op_name

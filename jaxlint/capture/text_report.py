@@ -105,7 +105,7 @@ def _executions(report: Report, top: int) -> Iterator[str]:
     failed = sum(execution.failed for execution in found)
     never = f", {failed} never launched" if failed else ""
     yield f"  executions  {len(found):>12}  of {found[-1].module}{never}"
-    for execution in found[-min(top, 4) :]:
+    for execution in found[len(found) - min(top, 4, len(found)) :]:
         state = "never launched" if execution.failed else "launched"
         waited = f", waited {execution.waited:.1f} s for memory" if execution.waited else ""
         yield f"    {f'#{execution.number}':>12}  {shown(execution.in_use)} in use at its start, {state}{waited}"

@@ -63,6 +63,8 @@ def test_top_limits_what_is_listed(capture, capsys):
     longer, shorter = (output(capsys, path, "--top", top) for top in (9, 2))
     assert len(shorter.splitlines()) < len(longer.splitlines())
     assert "more (--top)" in shorter
+    nothing = output(capsys, path, "--top", 0)
+    assert "f32[" not in nothing and "#" not in nothing
 
 
 def test_json_holds_the_numbers(capture, capsys):
