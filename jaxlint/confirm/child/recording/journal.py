@@ -4,7 +4,8 @@ A line is written when something happens, and is whole or not there: a program t
 happened until then. Each line has `kind`, `pid` and `t` (seconds since the epoch). A *place* is [path, line,
 function]; a *stack* is the user's frames, innermost first.
 
-process   a process has imported jax: python, jax, argv, directory, parent, "forked" if it is a fork
+process   a process has imported jax: python, executable, jax, argv, directory, parent; `too_old` where that
+          jax cannot be recorded; `forked` in the first line of a fork
 source    a user's file that is named below: path, sha256
 boundary  a jit boundary was made for the first time: id (within the process), api, name, place (definition),
           wrapped (place of the jit call)
@@ -18,6 +19,7 @@ sample    executables, arrays and bytes (of live arrays; on the devices), rss (b
 cleared   jax.clear_caches() was called: stack
 raised    what ended the program: type, kinds (of its bases too), message, stack
 end       the process ends in good order: the same figures as `sample`
+flaw      the recorder itself failed at something, which the program does not notice: error
 """
 
 from __future__ import annotations
