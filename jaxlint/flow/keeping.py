@@ -69,10 +69,10 @@ class PendingAppend(PendingFact):
         scope, bindings = scope_of(frame), bindings_of(frame)
         decoded = _has_decoder(frame) and _is_decoded(self.value_node, bindings, 3)
         output = output_of(frame, self.value_node, self.value)
-        if output is not None and self._deals_out(output.call):
-            output = None
         if output is not None:
             self.loop = self._loop_of(output.call)
+        if output is not None and self._deals_out(output.call):
+            output = None
         if self.value.kind in (UNKNOWN, INSTANCE) and not self.copies and not decoded and output is None:
             return None
         return Append(
@@ -108,12 +108,16 @@ class PendingAppend(PendingFact):
 
     def _deals_out(self, made_by: Place | None) -> bool:
         """`weights[f"layer_{i}"] = stacked[i]`: the entries of one array, made before the loop, get names. With
-        nothing but counted loops around, they are the parts of one thing."""
+        nothing but counted loops around, they are the parts of one thing, as are the members of what a loop goes
+        through: `[leaf for leaf in outputs]`."""
         loop = self.loop
-        if made_by is None or loop is None or not isinstance(self.value_node, ast.Subscript):
+        if made_by is None or loop is None:
             return False
-        within = self.frame.place(loop).contains(made_by)
-        return not within and all(_is_counted(outer) for outer in self.around)
+        within = any(self.frame.place(part).contains(made_by) for part in _repeated(loop))
+        if not within and _first_name(self.value_node) in _targets(loop):
+            return True
+        counted = isinstance(self.value_node, ast.Subscript) and all(_is_counted(o) for o in self.around)
+        return counted and not self.frame.place(loop).contains(made_by)
 
     def _rounds(self) -> int | None:
         """How many times the loop goes round, where that is in view."""
@@ -186,6 +190,25 @@ def _may_hold(value: Value) -> bool:
     if value.kind == INSTANCE and value.data.cls.is_pytree_value:
         return any(part.kind in ARRAYS for part in parts(value))
     return value.kind == UNKNOWN
+
+
+def _repeated(loop: Any) -> list[ast.AST]:
+    """What a loop does in each round."""
+    if isinstance(loop, ast.DictComp):
+        return [loop.key, loop.value]
+    return [loop.elt] if isinstance(loop, ast.ListComp) else list(getattr(loop, "body", ()))
+
+
+def _targets(loop: Any) -> set[str]:
+    """The names that a loop binds anew in each round."""
+    targets = [g.target for g in getattr(loop, "generators", ())] or [getattr(loop, "target", None)]
+    return {n.id for target in targets if target is not None for n in walk(target) if isinstance(n, ast.Name)}
+
+
+def _first_name(node: ast.expr) -> str:
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_counted(loop: ast.AST) -> bool:
