@@ -85,6 +85,7 @@ def covers(finding: Finding, file: str, line: int) -> bool:
 
 @pytest.mark.parametrize("program", programs("bad"), ids=name)
 def test_hazard_is_found(program: Path, tmp_path: Path) -> None:
+    assert marks(program)
     found = findings(program, tmp_path)
     missed = {mark for mark in marks(program) if not any(covers(finding, *mark) for finding in found)}
     if name(program) in MISSES:
