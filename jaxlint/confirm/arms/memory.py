@@ -141,10 +141,10 @@ def _unrolled(claim: Claim, seen: Observed, one: Arm) -> Judgement:
     passes = max((_traced_runs(claim, seen)), default=0)
     if passes >= _MANY:
         return confirmed(
-            f"the loop was traced {times(passes)} into one executable, which took {one.seconds:.2f} s to compile",
+            f"its lines were traced {times(passes)} into one executable, which took {one.seconds:.2f} s to compile",
             one,
         )
-    return undecided(f"the loop was traced {times(passes)} in this run", one)
+    return undecided(f"its lines were traced {times(passes)} in this run", one)
 
 
 def _traced_runs(claim: Claim, seen: Observed) -> Sequence[int]:

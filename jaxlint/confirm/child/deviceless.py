@@ -30,6 +30,7 @@ _MEANINGS = (
         "topology not implemented for cuda",
         "the CUDA plugin did not load: jax-cuda12-plugin and jax must match",
     ),
+    ("RESOURCE_EXHAUSTED", "it does not fit on the chip"),
     ("libtpu", "libtpu did not load"),
 )
 _CALLBACK_MODULES = ("debugging.py", "callback.py")
@@ -161,7 +162,7 @@ def _meaning(error: Exception) -> str:
     message = " ".join(str(error).split())
     for said, meaning in _MEANINGS:
         if said in message:
-            return f"{meaning} ({message[:200]})"
+            return f"{meaning} ({message[:250]})"
     return f"{type(error).__name__}: {message[:300]}"
 
 
