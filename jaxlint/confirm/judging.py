@@ -294,8 +294,9 @@ class Judging:
             uses = self._uses(written, self._wanted.of[id(one)])
             if not any(use["real"] for use in uses):
                 return Threshold(1, self._options.min_share)
-        least = self._options.min_bytes_cuda if target.kind == CUDA else self._options.min_bytes
-        return Threshold(least, self._options.min_share, noise=target.kind == CUDA)
+        if target.kind == CUDA and one.finding.code not in _EXACT:
+            return Threshold(self._options.min_bytes_cuda, self._options.min_share, noise=True)
+        return Threshold(self._options.min_bytes, self._options.min_share)
 
 
 def _verdict(judgement: Judgement, target: str, equal: bool | None = None) -> Verdict:
