@@ -38,6 +38,8 @@ from jaxlint.project.source import Source
 # What jax says of a buffer that was donated and is needed all the same: then it could not be given away.
 _NEEDED_AFTERWARDS = ("deleted", "donate")
 
+_EXACT = ("JAX311",)  # what is counted does not depend on the kernels that XLA chooses
+
 
 class Judged(NamedTuple):
     """What became of a claim. A fix that does not hold what it promises is withdrawn."""
