@@ -9,10 +9,12 @@ from jaxlint.confirm import interpreter
 from jaxlint.confirm.availability import availability
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.claims import Claims
-from jaxlint.confirm.judging import Judged, Judging
+from jaxlint.confirm.judgement import Judged
+from jaxlint.confirm.judging import Judging
 from jaxlint.confirm.observing import Observer
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
+from jaxlint.confirm.programs import Programs
 from jaxlint.confirm.recipes import NO_RUN, RECIPES
 from jaxlint.confirm.targets import Target, parse
 from jaxlint.confirm.verdict import Outcome, Verdict, unknown
@@ -38,6 +40,7 @@ def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[F
         return list(findings)
     python = interpreter.find(options.python, part.project)
     claims = Claims(part)
+    programs = Programs(claims, part.project)
     judged: dict[int, list[Judged]] = {}
     for number, (environment, group) in enumerate(_by_environment(targets)):
         # What a program does is the same for every target, what its executables take is not.
@@ -45,29 +48,43 @@ def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[F
         with Observer(python, os.getcwd(), environment, options) as observer:
             _check_jax(python, observer)
             ready, missing = _ready(group, observer)
-            for path in dict.fromkeys(finding.path for finding in todo):
-                here = [claims.of(finding) for finding in todo if finding.path == path]
-                for one, result in _file(claims, here, observer, options, ready):
+            for program, here in _by_program(todo, claims, programs):
+                for one, result in _judged(claims, program, here, observer, options, ready):
                     judged.setdefault(id(one.finding), []).append(result)
             for finding in concerned:
                 judged.setdefault(id(finding), []).append(Judged(missing))
     return [_with(finding, judged.get(id(finding), [])) for finding in findings]
 
 
-def _file(
-    claims: Claims, here: Sequence[Claim], observer: Observer, options: Options, targets: Sequence[Target]
+def _by_program(
+    findings: Sequence[Finding], claims: Claims, programs: Programs
+) -> list[tuple[str, list[Claim]]]:
+    """The claims, by the program that shows them."""
+    found: dict[str, list[Claim]] = {}
+    for finding in findings:
+        one = claims.of(finding)
+        found.setdefault(programs.of(one.site.file), []).append(one)
+    return list(found.items())
+
+
+def _judged(
+    claims: Claims,
+    program: str,
+    here: Sequence[Claim],
+    observer: Observer,
+    options: Options,
+    targets: Sequence[Target],
 ) -> list[tuple[Claim, Judged]]:
-    """The claims about one file, judged."""
+    """The claims that one program shows, judged."""
     if not targets:
         return []
-    file = os.path.realpath(here[0].finding.path)
-    if format_of(file):
-        return [(one, Judged((unknown(target.name, NO_RUN),))) for one in here for target in targets[:1]]
+    if format_of(program):
+        return [(one, Judged((unknown(targets[0].name, NO_RUN),))) for one in here]
     try:
-        source = claims.sources.parsed(file)
+        judging = Judging(observer, options, targets, program, claims.sources)
     except SourceError as error:
         return [(one, Judged((unknown(targets[0].name, str(error)),))) for one in here]
-    return list(Judging(observer, options, targets, file, source).judge(here))
+    return list(judging.judge(here))
 
 
 def _by_environment(targets: Sequence[Target]) -> list[tuple[dict[str, str], list[Target]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jaxlint.confirm.verdict import Arm, Outcome
+from jaxlint.confirm.verdict import Arm, Outcome, Verdict
 
 
 class Judgement(NamedTuple):
@@ -13,6 +13,13 @@ class Judgement(NamedTuple):
     outcome: Outcome
     reason: str
     arms: tuple[Arm, ...] = ()
+
+
+class Judged(NamedTuple):
+    """What became of a claim. A fix that does not hold what it promises is withdrawn."""
+
+    verdicts: tuple[Verdict, ...]
+    withdrawn: bool = False
 
 
 def confirmed(reason: str, *arms: Arm) -> Judgement:

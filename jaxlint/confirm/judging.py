@@ -1,4 +1,4 @@
-"""Judges the claims about one file: one run of its program, and one for each fix that is worth a proof."""
+"""Judges the claims that one program shows: one run of it, and one for each fix that is worth a proof."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from jaxlint.confirm.arms.memory import Threshold
 from jaxlint.confirm.chips import CUDA
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.functions import Module, Wanted
-from jaxlint.confirm.judgement import Judgement, refuted, undecided
+from jaxlint.confirm.judgement import Judged, Judgement, refuted, undecided
 from jaxlint.confirm.observing import Observer, Program
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
 from jaxlint.confirm.proof import (
     Figures,
+    Fixed,
     Kept,
     can_be_made,
     capacity,
@@ -32,20 +33,13 @@ from jaxlint.confirm.proof import (
 from jaxlint.confirm.recipes import NO_RUN, RECIPES, UNMEASURED, Recipe
 from jaxlint.confirm.targets import Target
 from jaxlint.confirm.verdict import Outcome, Verdict
-from jaxlint.finding import Fix
-from jaxlint.project.source import Source
+from jaxlint.fix.apply import apply_fixes
+from jaxlint.sources import Sources
 
 # What jax says of a buffer that was donated and is needed all the same: then it could not be given away.
 _NEEDED_AFTERWARDS = ("deleted", "donate")
 
 _EXACT = ("JAX311",)  # what is counted does not depend on the kernels that XLA chooses
-
-
-class Judged(NamedTuple):
-    """What became of a claim. A fix that does not hold what it promises is withdrawn."""
-
-    verdicts: tuple[Verdict, ...]
-    withdrawn: bool = False
 
 
 class _Measured(NamedTuple):
@@ -58,17 +52,18 @@ class _Measured(NamedTuple):
 
 
 class Judging:
-    """The claims about one file, judged for targets that share a worker."""
+    """The claims that one program shows, judged for targets that share a worker."""
 
     def __init__(
-        self, observer: Observer, options: Options, targets: Sequence[Target], file: str, source: Source
+        self, observer: Observer, options: Options, targets: Sequence[Target], file: str, sources: Sources
     ) -> None:
-        """`file` is absolute."""
+        """`file` is the program's, absolute. Raises SourceError where it cannot be read."""
         self._observer = observer
         self._options = options
         self._targets = targets
         self._file = file
-        self._source = source
+        self._sources = sources
+        self._source = sources.parsed(file)
         self._module = Module.of(file)
         self._wanted: Wanted | None = None
         self._how: dict[str, Any] = {}
@@ -121,8 +116,12 @@ class Judging:
         sites = [site for one in claims for site in one.sites]
         return self._observer.program(self._file, self._source.text.encode(), sites, **self._how, **how)
 
-    def _fixed(self, fix: Fix, keep: Sequence[Kept] = ()) -> AbstractContextManager[Program | str]:
-        return fixed_program(self._observer, self._file, self._source, fix, self._how, keep)
+    def _fixed(self, one: Claim, keep: Sequence[Kept] = ()) -> AbstractContextManager[Program | str]:
+        file = one.site.file
+        source = self._sources.parsed(file)
+        assert one.finding.fix is not None
+        fixed = Fixed(file, apply_fixes(source.text, [one.finding.fix]), source.encoding)
+        return fixed_program(self._observer, self._file, self._source, fixed, self._how, keep)
 
     def _without_inputs(self, one: Claim, written: Program) -> str:
         """Why no function that the claim needs could be used, "" if one was."""
@@ -160,8 +159,7 @@ class Judging:
         fix = one.finding.fix
         if recipe.fixed is None or judgement.outcome is not Outcome.CONFIRMED or not can_be_made(fix):
             return self._judged(judgement)
-        assert fix is not None
-        with self._fixed(fix) as fixed:
+        with self._fixed(one) as fixed:
             if isinstance(fixed, str):
                 reason = f"{judgement.reason}; the fixed program could not be run: {fixed}"
                 return self._judged(judgement._replace(reason=reason))
@@ -222,8 +220,7 @@ class Judging:
         fix = one.finding.fix
         if not can_be_made(fix):
             return self._without_fix(one, written, measured)
-        assert fix is not None
-        with self._fixed(fix, [measured.name]) as fixed:
+        with self._fixed(one, [measured.name]) as fixed:
             if isinstance(fixed, str):
                 return self._without_fix(
                     one, written, measured, f"the fixed program could not be run: {fixed}"
@@ -276,7 +273,8 @@ class Judging:
         self, one: Claim, written: Program, measured: _Measured, fixed: Program, other: int, scratch: str
     ) -> Judged:
         compared = fixed.outputs(other, scratch, compare=True) if os.path.isdir(scratch) else None
-        equal = None if compared is None or isinstance(compared, str) else bool(compared["equal"])
+        usable = isinstance(compared, Mapping) and bool(compared["inputs"])
+        equal = bool(compared["equal"]) if isinstance(compared, Mapping) and usable else None
         verdicts = []
         for target in self._targets:
             before, after = measured.figures[target.name], fixed.memory(other, target)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxlint.confirm.arms import absorbed
 from jaxlint.confirm.observing import Observer, Program
-from jaxlint.confirm.overlay import Overlay
+from jaxlint.confirm.overlay import Overlay, import_root
 from jaxlint.confirm.process import Raised, Unanswered
 from jaxlint.confirm.targets import Target
 from jaxlint.confirm.wording import count
 from jaxlint.finding import Applicability, Fix
-from jaxlint.fix.apply import apply_fixes
 from jaxlint.project.source import Source
 
 Kept = tuple[str, int]
@@ -28,28 +28,41 @@ def can_be_made(fix: Fix | None) -> bool:
     return fix is not None and fix.applicability is not Applicability.DISPLAY and bool(fix.edits)
 
 
+class Fixed(NamedTuple):
+    """A file (absolute) with its fix made."""
+
+    file: str
+    text: str
+    encoding: str
+
+
 @contextmanager
 def fixed_program(
-    observer: Observer, file: str, source: Source, fix: Fix, how: Mapping[str, Any], keep: Sequence[Kept] = ()
+    observer: Observer,
+    program: str,
+    source: Source,
+    fixed: Fixed,
+    how: Mapping[str, Any],
+    keep: Sequence[Kept] = (),
 ) -> Iterator[Program | str]:
-    """The program with its fix made, run from a temporary copy as `how` says; or why it cannot be run.
+    """The program with a fix made in one of its files, run from a temporary copy; or why it cannot be run.
 
-    `keep` names traces that are to be compared.
+    `how` is how the program is run, `keep` names traces that are to be compared.
     """
-    text = apply_fixes(source.text, [fix])
     try:
-        overlay = Overlay(file, text, source.encoding)
+        overlay = Overlay(*fixed)
     except OSError as error:
         yield f"a fixed copy cannot be written: {error.strerror}"
         return
     with overlay:
         try:
             where = {"root": overlay.root} if how else {}
-            program = observer.program(overlay.file, text.encode(), (), keep=keep, **{**how, **where})
+            path = os.path.join(overlay.root, os.path.relpath(program, import_root(fixed.file)))
+            found = observer.program(path, source.text.encode(), (), keep=keep, **{**how, **where})
         except (Unanswered, Raised) as error:
             yield str(error)
             return
-        yield program
+        yield found
 
 
 def name_of(trace: int, written: Program) -> Kept:
@@ -99,6 +112,8 @@ def comparison(compared: Figures | str | None) -> str:
     """How the results of both arms compare, in words."""
     if compared is None:
         return "; results not compared: too large to run here"
+    if not isinstance(compared, str) and not compared["inputs"]:
+        return "; results not compared: random inputs give no numbers"
     if isinstance(compared, str):
         return f"; results not compared: {compared[:120]}"
     figures = f"max rel {compared['worst']:.0e}, {count(int(compared['inputs']), 'input')}"

@@ -14,7 +14,7 @@ from typing import Any
 from . import stack, state
 
 Trace = Callable[[FrameType, str, Any], Any]
-_MOST = 96  # runs of a line that are sampled; later ones are counted only
+_MOST = 40  # runs of a line that are sampled; later ones are counted only
 _COLLECTED = 24  # runs before which garbage is collected, so that only what is held counts
 
 _counter = [0]
@@ -110,7 +110,7 @@ class Watch:
         if len(runs) < _MOST:
             sys.settrace(None)
             self._settle(runs)
-            run["before"] = state.sample()
+            run["before"] = state.sample(self._growth)
             run["config"] = state.configuration()
             run["stack"] = stack.user_stack(frame)
             run["within"] = self.entered()
@@ -122,7 +122,7 @@ class Watch:
         run["until"] = tick()
         if "before" in run:
             sys.settrace(None)
-            run["after"] = state.sample()
+            run["after"] = state.sample(self._growth)
             run["changed"] = state.changes(run.pop("config"), state.configuration())
             sys.settrace(self._call)
 

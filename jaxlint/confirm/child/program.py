@@ -61,7 +61,8 @@ def run(
             warnings.showwarning = lambda message, category, filename, lineno, *_: told.append(
                 [category.__name__, str(message)[:500], filename, lineno, tick()]
             )
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            # Once more each second: the first may end in a callback, where exceptions are let go of.
+            signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
             exercised: list[dict[str, Any]] = []
             if module:
                 raised = _run_module(file, module, root, watch, wanted or [], exercised)
@@ -118,6 +119,7 @@ def _run(file: str, watch: Watch) -> dict[str, Any] | None:
     except SystemExit as stop:
         return None if stop.code in (None, 0) else serve.raised(stop)
     except BaseException as error:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         return serve.raised(error)
     return None
 

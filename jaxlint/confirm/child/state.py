@@ -11,15 +11,19 @@ from typing import Any
 _OURS = ("JAX_", "XLA_", "TF_")
 
 
-def sample() -> dict[str, Any]:
-    """The state now. Bytes of live arrays and of what Python and numpy hold; nothing is started by looking."""
+def sample(memory: bool) -> dict[str, Any]:
+    """The state now; nothing is started by looking.
+
+    With `memory`, which takes its time, also bytes of live arrays and of what Python and numpy hold, else 0.
+    """
     started = backend_started()
-    device, arrays = _live_arrays() if started else (0, 0)
+    counted = started and memory
+    device, arrays = _live_arrays() if counted else (0, 0)
     traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else 0
     return {
         "device_bytes": device,
         "arrays": arrays,
-        "executables": _executables() if started else 0,
+        "executables": _executables() if counted else 0,
         "host_bytes": traced,
         "backend": started,
         "imported": "jax" in sys.modules,
