@@ -29,6 +29,7 @@ from jaxlint.confirm.proof import (
     is_runnable,
     name_of,
     prints_the_same,
+    same_results,
 )
 from jaxlint.confirm.recipes import NO_RUN, RECIPES, UNMEASURED, Recipe
 from jaxlint.confirm.targets import Target
@@ -141,7 +142,7 @@ class Judging:
     # ------------------------------------------------------------ what a program does
 
     def _behaviour(self, one: Claim, recipe: Recipe, written: Program, claims: Sequence[Claim]) -> Judged:
-        judgement = recipe.judge(one, written.seen) if recipe.judge is not None else undecided("")
+        judgement = recipe.judge(one, written.seen) if recipe.judge else undecided("")
         if judgement.outcome is Outcome.UNKNOWN and (reason := self._without_inputs(one, written)):
             return self._judged(undecided(reason))
         if recipe.more is not None and judgement.outcome is Outcome.UNKNOWN:
@@ -164,9 +165,8 @@ class Judging:
                 reason = f"{judgement.reason}; the fixed program could not be run: {fixed}"
                 return self._judged(judgement._replace(reason=reason))
             if fixed.seen.raised is not None and written.seen.raised is None:
-                reason = (
-                    f"{judgement.reason}; fix withdrawn: with it the program fails at {fixed.seen.raised_at}"
-                )
+                failure = f"fix withdrawn: with it the program fails at {fixed.seen.raised_at}"
+                reason = f"{judgement.reason}; {failure}"
                 return self._judged(judgement._replace(reason=reason), False, withdrawn=True)
             equal = prints_the_same(written, fixed)
             judgement, pays = recipe.fixed(one, judgement, written.seen, fixed.seen)
@@ -273,8 +273,7 @@ class Judging:
         self, one: Claim, written: Program, measured: _Measured, fixed: Program, other: int, scratch: str
     ) -> Judged:
         compared = fixed.outputs(other, scratch, compare=True) if os.path.isdir(scratch) else None
-        usable = isinstance(compared, Mapping) and bool(compared["inputs"])
-        equal = bool(compared["equal"]) if isinstance(compared, Mapping) and usable else None
+        equal = same_results(compared)
         verdicts = []
         for target in self._targets:
             before, after = measured.figures[target.name], fixed.memory(other, target)

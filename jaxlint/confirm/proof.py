@@ -108,6 +108,13 @@ def capacity(written: Figures, target: Target) -> str:
     return f"; it needs {total / gib:.1f} GiB, {target.chip.name} has {target.capacity / gib:.1f}"
 
 
+def same_results(compared: Figures | str | None) -> bool | None:
+    """Whether both arms computed the same, None where that was not to be seen."""
+    if compared is None or isinstance(compared, str) or not compared["inputs"]:
+        return None
+    return bool(compared["equal"])
+
+
 def comparison(compared: Figures | str | None) -> str:
     """How the results of both arms compare, in words."""
     if compared is None:
