@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from jaxlint.finding import Applicability, Fix
+from jaxlint.finding import Applicability, Edit, Fix, Span
 from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, SharedArguments
 
 from ._fresh import made_for
@@ -62,7 +62,7 @@ def applicability(
     calls = {use.place for use in uses}
     if any(shared.place in calls for shared in ctx.facts(SharedArguments)):
         return None  # the runtime refuses to donate one array twice, or to read it beside that
-    if any(held_elsewhere(use.place, name, ctx) for use in uses for name in use.rebinds):
+    if any(held_elsewhere(use, name, ctx) for use in uses for name in use.rebinds):
         return Applicability.DISPLAY
     if len(slots) > 1 and _SHARING.search(ctx.source):
         return Applicability.DISPLAY
@@ -78,7 +78,7 @@ def fix(boundary: Boundary, text: str, kind: Applicability, ctx: Context) -> Fix
 
     node = ctx.node(boundary.place)
     if isinstance(node, cst.Call) and node.args and _is_jit(node, boundary, ctx):
-        edit = ctx.replace(node, _with_argument(node, text))
+        edit = _another_argument(node, text, ctx)
     elif isinstance(node, (cst.Name, cst.Attribute)):
         spelled = ctx.text(boundary.place)
         partial = ctx.spell("functools.partial")
@@ -96,9 +96,10 @@ def fix(boundary: Boundary, text: str, kind: Applicability, ctx: Context) -> Fix
 
 
 def _kept(boundary: Boundary, uses: Sequence[BoundaryUse], ctx: Context) -> set[int]:
-    """Positions that get an array which somebody may still need."""
+    """Positions that get an array which somebody may still need: a method's object, for one."""
     names = [parameter.name for parameter in boundary.parameters]
-    return {
+    own = {0} if boundary.in_class or any(use.receiver is not None for use in uses) else set()
+    return own | {
         names.index(value.parameter) if value.parameter in names else value.index or 0
         for use in uses
         for value in use.arguments
@@ -123,22 +124,13 @@ def _is_jit(call: cst.Call, boundary: Boundary, ctx: Context) -> bool:
     return head == ctx.spell(boundary.api) or head.rpartition(".")[2] == boundary.api.rpartition(".")[2]
 
 
-def _with_argument(call: cst.Call, text: str) -> cst.Call:
-    """The call with one more keyword argument, laid out like the ones it has."""
-    import libcst as cst
-
-    name, _, value = text.partition("=")
-    last = call.args[-1]
-    gap = call.args[-2].comma if len(call.args) > 1 else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    added = cst.Arg(
-        keyword=cst.Name(name),
-        value=cst.parse_expression(value),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-        comma=last.comma,
-        whitespace_after_arg=last.whitespace_after_arg,
-    )
-    before = last.with_changes(comma=gap, whitespace_after_arg=cst.SimpleWhitespace(""))
-    return call.with_changes(args=[*call.args[:-1], before, added])
+def _another_argument(call: cst.Call, text: str, ctx: Context) -> Edit:
+    """One more keyword argument, on a line of its own where the last one is on one."""
+    last = ctx.span(call.args[-1])
+    line = ctx.focus.lines[last.line - 1]
+    indent = line[: last.column - 1]
+    gap = f"\n{indent}" if not indent.strip() and last.line > ctx.span(call).line else " "
+    return Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), f",{gap}{text}")
 
 
 def _literal(items: Iterable[str]) -> str:

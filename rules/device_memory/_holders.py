@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Place
+from jaxlint.flow.facts import BoundaryUse
 
 from ._fresh import Function, around, names_in, own
 
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
 _STORES = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "put", "push", "setdefault", "update"}
 )
+_KEY = re.compile(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
 
-def held_elsewhere(call: Place, name: str, ctx: Context) -> bool:
+def held_elsewhere(use: BoundaryUse, name: str, ctx: Context) -> bool:
     """Whether an argument (a plain or dotted name) of a call of this file is also kept under another name, in a
     container, or by who called the function around it."""
+    call = use.place
     if call.path != ctx.path:
         return False
-    scope, _ = around(call, ctx.focus.tree)
+    scope, loop = around(call, ctx.focus.tree)
     if any(_keeps(node, name) for node in own(scope.body)):
+        return True
+    since = loop.lineno if loop is not None else call.span.end_line
+    if any(_is_made_of(node, name, use.rebinds, since, scope.body) for node in own(scope.body)):
         return True
     return (
         not isinstance(scope, ast.Module) and _is_parameter(scope, name) and _caller_keeps(scope, name, ctx)
@@ -49,6 +55,25 @@ def _keeps(node: ast.AST, name: str) -> bool:
     return False
 
 
+def _is_made_of(node: ast.AST, name: str, rebound: Iterable[str], since: int, body: list[ast.stmt]) -> bool:
+    """`state = create(params)`: the state may hold the parameters' own arrays, and they are used later on."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call) or node.lineno >= since:
+        return False
+    if not any(ast.unparse(target) == name for target in node.targets):
+        return False
+    given = (*node.value.args, *(keyword.value for keyword in node.value.keywords))
+    parts = {value.id for value in given if isinstance(value, ast.Name)} - {*rebound}
+    return any(_is_passed_on(other, parts, since) for other in own(body))
+
+
+def _is_passed_on(node: ast.AST, names: set[str], since: int) -> bool:
+    """One of the names is an argument below a line, and no random key by its name."""
+    if not isinstance(node, ast.Call) or node.lineno < since:
+        return False
+    values = (*node.args, *(keyword.value for keyword in node.keywords))
+    return any(isinstance(v, ast.Name) and v.id in names and not _KEY.search(v.id) for v in values)
+
+
 def _is_drawn(value: ast.expr) -> bool:
     """Whether a value is one that has a name or a place already: `self.params`, `states[0]`, `a if b else c`."""
     if isinstance(value, ast.Tuple):
@@ -64,8 +89,10 @@ def _shows(value: ast.expr, name: str) -> bool:
     """Whether a value is the named one, or a display that holds it."""
     if isinstance(value, (ast.Name, ast.Attribute)):
         return ast.unparse(value) == name
-    if isinstance(value, ast.Dict):
+    if isinstance(value, (ast.Dict, ast.BoolOp)):
         return any(_shows(item, name) for item in value.values)
+    if isinstance(value, ast.IfExp):
+        return _shows(value.body, name) or _shows(value.orelse, name)
     return isinstance(value, _DISPLAYS) and any(
         isinstance(item, ast.expr) and _shows(item, name) for item in ast.iter_child_nodes(value)
     )
