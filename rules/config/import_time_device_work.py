@@ -53,10 +53,11 @@ class DeviceWorkAtImport(Rule):
 
 def _with_numpy(fact: ImportTimeDeviceWork, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
     """Let numpy make every value, if it can make them all."""
-    numpy, jnp = ctx.spell("numpy"), ctx.spell("jax.numpy")
-    if numpy is None or jnp is None:
+    imported, jnp = ctx.importing("numpy.asarray"), ctx.spell("jax.numpy")
+    if imported is None or jnp is None:
         return None
-    edits: list[Edit] = []
+    numpy = imported[0].removesuffix(".asarray")
+    edits: list[Edit] = [*imported[1]]
     for call in (node, *(ctx.node(place) for place in fact.others)):
         edit = _renamed(call, jnp, numpy, ctx)
         if edit is None:

@@ -78,21 +78,28 @@ def fix(boundary: Boundary, text: str, kind: Applicability, ctx: Context) -> Fix
 
     node = ctx.node(boundary.place)
     if isinstance(node, cst.Call) and node.args and _is_jit(node, boundary, ctx):
-        edit = _another_argument(node, text, ctx)
+        edits: tuple[Edit, ...] = (_another_argument(node, text, ctx),)
     elif isinstance(node, (cst.Name, cst.Attribute)):
-        spelled = ctx.text(boundary.place)
-        partial = ctx.spell("functools.partial")
-        if boundary.flavour == "filter":
-            edit = ctx.replace(node, f"{spelled}({text})")
-        elif partial is not None:
-            edit = ctx.replace(node, f"{partial}({spelled}, {text})")
-        elif ctx.jax_version >= _FACTORY_SINCE and boundary.flavour == "jax":
-            edit = ctx.replace(node, f"{spelled}({text})")
-        else:
+        made = _configured(ctx.text(boundary.place), boundary, text, ctx)
+        if made is None:
             return None
+        edits = (ctx.replace(node, made[0]), *made[1])
     else:
         return None
-    return Fix(f"Add {text}", kind, (edit,))
+    return Fix(f"Add {text}", kind, edits)
+
+
+def _configured(
+    spelled: str, boundary: Boundary, text: str, ctx: Context
+) -> tuple[str, tuple[Edit, ...]] | None:
+    """A bare boundary with the option, the way the file configures others."""
+    if boundary.flavour == "filter":
+        return f"{spelled}({text})", ()
+    partial = ctx.spell("functools.partial")
+    if partial is None and ctx.jax_version >= _FACTORY_SINCE and boundary.flavour == "jax":
+        return f"{spelled}({text})", ()
+    imported = ctx.importing("functools.partial")
+    return (f"{imported[0]}({spelled}, {text})", imported[1]) if imported is not None else None
 
 
 def _kept(boundary: Boundary, uses: Sequence[BoundaryUse], ctx: Context) -> set[int]:

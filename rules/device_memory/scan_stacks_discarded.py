@@ -33,13 +33,14 @@ class ScanStacksDiscarded(Rule):
                 f"{api} keeps a value of every step in {stack}, of which only the last is used. "
                 f"{'It is in the carry already: use that.' if fact.carries_it else 'Keep it in the carry.'}"
             )
-            fix = _use_carry(fact, node, ctx)
+            fix = _use_carry(fact, node, ctx) or _into_carry(fact, node, "{value}", ctx)
         elif fact.stack == "reduced":
             message = (
                 f"{api} keeps a value of every step in {stack}, only to reduce them with "
                 f"`{fact.reducer or 'a reduction'}`. {_accumulate(fact)}."
             )
-            fix = None
+            reducer = (fact.reducer or "").rpartition(".")[2]
+            fix = _into_carry(fact, node, "kept + {value}", ctx) if reducer in ("sum", "mean") else None
         else:
             message = (
                 f"{api} runs outside jit, so the stack that nobody uses is still made and kept in {stack}. "
@@ -95,6 +96,14 @@ def _use_carry(fact: Scan, node: cst.CSTNode | None, ctx: Context) -> Fix | None
 
 def _stack_nothing(fact: Scan, ctx: Context) -> Fix | None:
     """The body's `return carry, y` becomes `return carry, None`."""
+    _, result = _returned(fact, ctx)
+    if result is None:
+        return None
+    return Fix("Stack nothing", Applicability.UNSAFE, (ctx.replace(result.elements[1], "None"),))
+
+
+def _returned(fact: Scan, ctx: Context) -> tuple[cst.CSTNode | None, cst.Tuple | None]:
+    """The body of a scan, and the pair that it returns, if that is written in one place."""
     import libcst as cst
     import libcst.matchers as m
 
@@ -107,6 +116,30 @@ def _stack_nothing(fact: Scan, ctx: Context) -> Fix | None:
     elif isinstance(body, cst.FunctionDef):
         returns = m.findall(body.body, m.Return())
         result = returns[0].value if len(returns) == 1 and isinstance(returns[0], cst.Return) else None
-    if not isinstance(result, cst.Tuple) or len(result.elements) != 2:
+    return body, result if isinstance(result, cst.Tuple) and len(result.elements) == 2 else None
+
+
+def _into_carry(fact: Scan, node: cst.CSTNode | None, update: str, ctx: Context) -> Fix | None:
+    """The body with one more member in its carry; the shape that this starts with is the user's to say."""
+    import libcst as cst
+
+    zeros = ctx.spell("jax.numpy.zeros")
+    body, result = _returned(fact, ctx)
+    if not isinstance(node, cst.Call) or len(node.args) < 2 or not isinstance(body, cst.FunctionDef):
         return None
-    return Fix("Stack nothing", Applicability.UNSAFE, (ctx.replace(result.elements[1], "None"),))
+    start = node.args[1]
+    if not isinstance(node.args[0].value, cst.Name):
+        return None  # of a partial, the carry is another parameter
+    if result is None or zeros is None or start.keyword is not None or not body.params.params:
+        return None
+    carry = body.params.params[0].name
+    first, value = (ctx.focus.code(element.value) for element in result.elements)
+    indent = " " * (ctx.span(body.body.body[0]).column - 1)
+    both = "both" if carry.value == "carry" else "carry"
+    return ctx.suggest(
+        "Keep it in the carry",
+        ctx.replace(carry, both),
+        ctx.insert_before(body.body.body[0], f"{carry.value}, kept = {both}\n{indent}"),
+        ctx.replace(result, f"({first}, {update.format(value=value)}), None"),
+        ctx.replace(start.value, f"({ctx.focus.code(start.value)}, {zeros}(SHAPE))"),
+    )

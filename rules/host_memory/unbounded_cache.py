@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Applicability, Finding, Fix, Related
+from jaxlint.finding import Applicability, Edit, Finding, Fix, Related
 from jaxlint.flow.facts import CacheStore, Kind, Operand
 from jaxlint.rule import Confidence, Rule
 
@@ -126,12 +126,13 @@ def _bound(fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Fix | No
     import libcst as cst
 
     if fact.how == "lru_cache" and isinstance(node, cst.Call) and len(node.args) == 1:
-        edit = ctx.replace(node.args[0].value, str(_MAXSIZE))
+        edits: tuple[Edit, ...] = (ctx.replace(node.args[0].value, str(_MAXSIZE)),)
     elif fact.how == "cache" and isinstance(node, (cst.Name, cst.Attribute)):
-        spelled = ctx.spell("functools.lru_cache")
-        if spelled is None:
+        imported = ctx.importing("functools.lru_cache")
+        if imported is None:
             return None
-        edit = ctx.replace(node, f"{spelled}(maxsize={_MAXSIZE})")
+        spelled, imports = imported
+        edits = (ctx.replace(node, f"{spelled}(maxsize={_MAXSIZE})"), *imports)
     else:
         return None
-    return Fix(f"Keep the {_MAXSIZE} latest results", Applicability.UNSAFE, (edit,))
+    return Fix(f"Keep the {_MAXSIZE} latest results", Applicability.UNSAFE, edits)

@@ -10,6 +10,7 @@ from jaxlint.flow.facts import Guard, JitCall, ModuleRole
 from jaxlint.rule import Confidence, Rule
 
 from ._hoist import hoist, read_by
+from ._lift import lift, lift_definition
 from ._wording import api_name, function_name
 
 if TYPE_CHECKING:
@@ -100,11 +101,15 @@ def _shown(fact: JitCall, ctx: Context) -> str:
 def _fix(fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
     import libcst as cst
 
-    if fact.fresh_in != "loop" or not isinstance(node, cst.Call):
-        return None
-    reads = set() if fact.boundary.fresh == "lambda" else read_by(fact.boundary.definition, ctx)
-    if reads is None:
+    if node is None:
         return None
     function = fact.boundary.function.rpartition(".")[2]
-    edits = hoist(node, f"jitted_{function}" if function.isidentifier() else "jitted", reads, ctx)
-    return Fix("Jit it once, before the loop", Applicability.UNSAFE, edits) if edits else None
+    name = f"jitted_{function}" if function.isidentifier() else "jitted"
+    if fact.fresh_in == "loop" and isinstance(node, cst.Call) and fact.boundary.form != "decorator":
+        reads = set() if fact.boundary.fresh == "lambda" else read_by(fact.boundary.definition, ctx)
+        edits = hoist(node, name, reads, ctx) if reads is not None else ()
+        return Fix("Jit it once, before the loop", Applicability.UNSAFE, edits) if edits else None
+    if fact.fresh_in != "call":
+        return None
+    edits = lift_definition(node, ctx) if fact.boundary.form == "decorator" else lift(node, name, ctx)
+    return Fix("Jit it once, for the module", Applicability.UNSAFE, edits) if edits else None

@@ -109,13 +109,16 @@ def _remedy(fact: BoundaryUse, found: list[Varying], names: list[str], ctx: Cont
 
 
 def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
-    asarray = ctx.spell("jax.numpy.asarray")
-    if asarray is None or _mapped(fact) or any(each.python_use or each.text for each in found):
+    imported = ctx.importing("jax.numpy.asarray")
+    if imported is None or _mapped(fact) or any(each.python_use or each.text for each in found):
         return None
     leaves = [each.leaf.place for each in found if wording.written(each.argument, each.leaf)]
     nodes = [node for place in leaves if (node := ctx.node(place)) is not None]
     if len(nodes) < len(found):
         return None
+    asarray, imports = imported
     edits = tuple(ctx.replace(node, f"{asarray}({ctx.focus.text(ctx.span(node))})") for node in nodes)
     certain = all(each.takes_array for each in found)
-    return Fix("Pass it as an array", Applicability.UNSAFE if certain else Applicability.DISPLAY, edits)
+    return Fix(
+        "Pass it as an array", Applicability.UNSAFE if certain else Applicability.DISPLAY, (*edits, *imports)
+    )

@@ -62,24 +62,28 @@ def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
     if fact.how == "call" and isinstance(node, cst.Call):
         return _call_twin(fact, node, ctx)
     if fact.how == "index" and isinstance(node, cst.Subscript):
-        asarray = ctx.spell("jax.numpy.asarray")
+        imported = ctx.importing("jax.numpy.asarray")
+        if imported is None:
+            return None
+        asarray, imports = imported
         table = ctx.focus.code(node.value)
         edit = ctx.replace(node.value, f"{asarray}({table})")
-        return Fix("Index a jax array", Applicability.SAFE, (edit,)) if asarray is not None else None
+        return Fix("Index a jax array", Applicability.SAFE, (edit, *imports))
     return _functional_write(node, ctx) if fact.how == "assign" else None
 
 
 def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
     """The same call of jax.numpy, where that takes the same arguments."""
     name = _name(fact)
-    twin = ctx.spell(f"jax.numpy.{name}")
-    if twin is None or not (fact.silent or (name in NUMPY_TWINS and _acceptable(name, call))):
+    imported = ctx.importing(f"jax.numpy.{name}")
+    if imported is None or not (fact.silent or (name in NUMPY_TWINS and _acceptable(name, call))):
         return None
+    twin, imports = imported
     applicability = Applicability.SAFE
     if fact.silent:
         # The answer changes from a constant False to the truth, which Python cannot branch on.
         applicability = Applicability.DISPLAY if _decides(call, ctx) else Applicability.UNSAFE
-    return Fix(f"Use {twin}", applicability, (ctx.replace(call.func, twin),))
+    return Fix(f"Use {twin}", applicability, (ctx.replace(call.func, twin), *imports))
 
 
 def _acceptable(name: str, call: cst.Call) -> bool:
