@@ -36,7 +36,7 @@ def as_argument(fact: StaleRead, ctx: Context) -> Fix | None:
     for call in calls:
         if not isinstance(call, cst.Call) or not call.args:
             return None
-        edits.append(_last_argument(call, text, ctx))
+        edits.append(_last_argument(call, name, text, ctx))
     return Fix(f"Pass {text} as an argument", Applicability.DISPLAY, tuple(edits))
 
 
@@ -52,9 +52,9 @@ def as_parameter(name: str, boundary: Boundary, ctx: Context) -> Fix | None:
     last = function.params.params[-1]
     edits = [_after(last.annotation.annotation if last.annotation else last.name, name, ctx)]
     for call in calls:
-        if not isinstance(call, cst.Call) or not call.args or call.args[-1].keyword is not None:
+        if not isinstance(call, cst.Call) or not call.args:
             return None
-        edits.append(_last_argument(call, name, ctx))
+        edits.append(_last_argument(call, name, name, ctx))
     return ctx.suggest(f"Pass {name} as an argument", *edits)
 
 
@@ -95,10 +95,12 @@ def _after(node: cst.CSTNode, name: str, ctx: Context) -> Edit:
     return Edit(Span(span.end_line, span.end_column, span.end_line, span.end_column), f", {name}")
 
 
-def _last_argument(call: cst.Call, text: str, ctx: Context) -> Edit:
+def _last_argument(call: cst.Call, name: str, text: str, ctx: Context) -> Edit:
+    """One more argument, by keyword behind those that are."""
     import libcst as cst
 
     span = ctx.span(call)
     before = span.end_column - 1  # the closing parenthesis
+    by = f"{name}=" if call.args[-1].keyword is not None else ""
     separator = " " if isinstance(call.args[-1].comma, cst.Comma) else ", "
-    return Edit(Span(span.end_line, before, span.end_line, before), f"{separator}{text}")
+    return Edit(Span(span.end_line, before, span.end_line, before), f"{separator}{by}{text}")
