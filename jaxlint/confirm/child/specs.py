@@ -52,9 +52,8 @@ def shape(dtype: str, lengths: tuple[int, ...]) -> Any:
     if dtype == "rawkey":
         return struct((*lengths, 2), jnp.uint32)
     name = _NAMES.get(dtype, dtype)
-    found = getattr(jnp, name, None)
     try:
-        return struct(lengths, jnp.dtype(found))
+        return struct(lengths, jnp.dtype(getattr(jnp, name, name)))
     except TypeError:
         raise WrongSpec(f"{dtype!r} is no dtype (f32, bf16, i32, bool, key, ... are)") from None
 
