@@ -39,6 +39,17 @@ MISSES = {
     "4/JAX403/bad_1.py": "an unbounded cache on a method is JAX402's",
     "4/JAX403/bad_3.py": "a cache without a bound is JAX402's",
     "5/JAX307/bad_3": "the state is wanted where there is no checkpoint: the page says that nothing is said of it",
+    "6/JAX104/bad_4.py": "a log of tuples that `zip(*log)` takes apart again",
+    "6/JAX110/bad_3": "a generator's batches of which the last alone has a mask",
+    "6/JAX202/bad_4.py": "`jax.jit(net.apply)` of a linen module is not entered",
+    "6/JAX304/bad_1.py": "a softmax stands between the mapped call and the mean",
+    "6/JAX304/bad_3": "the mapped function calls a model that is a parameter of its factory",
+    "6/JAX305/bad_3": "the chunk is the length of a tree's first leaf",
+    "6/JAX308/bad_2.py": "a state kept under a test of the step's number may be kept seldom",
+    "6/JAX316/bad_1.py": "the boundary is called by `tree.map` alone",
+    "6/JAX316/bad_3.py": "an index beside a vector: the shapes would have to be known",
+    "6/JAX316/bad_4.py": "another dtype of the same size, made by `bitcast_convert_type`",
+    "6/JAX403/bad_4.py": "a cache by the members of an enumeration, on the class",
 }
 
 # What the rules still say of good code, with the reason. It is to be mended, and then to leave this list.

@@ -62,7 +62,7 @@ from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.impure import FILE_METHODS
 from jaxlint.jax_api.loading import RESTORE_METHODS
 from jaxlint.jax_api.precision import solver
-from jaxlint.jax_api.transforms import EAGER, GRAD, JIT
+from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, UNROLLING
 
 _GENERATORS = ("numpy.random.Generator().", "random.Random().")
 _HARMLESS_METHODS = frozenset({"is_deleted", "delete"})
@@ -286,7 +286,8 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
         result = dtypes.cast_tree(frame, dotted, call)
     else:
         keep(call)
-        result = UNKNOWN_VALUE
+        unrolled = dotted in UNROLLING and frame.level >= JIT
+        result = tree([TRACED_PARAMETER, TRACED_PARAMETER]) if unrolled else UNKNOWN_VALUE
     if solver(dotted):
         dtypes.note_solver(frame, dotted, call)
     return result

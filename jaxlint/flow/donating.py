@@ -11,6 +11,7 @@ from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.item_sizes import At, ItemSizes
 from jaxlint.flow.objects import BoundaryState
+from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
@@ -203,12 +204,21 @@ class PendingUselessDonation(PendingFact):
         for item, value in zip(returns[0].elts, result.data, strict=True):
             if gives_only_numbers(value):
                 continue
-            if not isinstance(item, ast.Name) or _stem(item.id) == _stem(name):
+            replaces = _stem(_new_value_of(item))
+            if not replaces or replaces == _stem(name):
                 return False
-            if not any(_stem(item.id) == _stem(other) for other in others):
+            if not any(replaces == _stem(other) for other in others):
                 return False
             updated += 1
         return updated > 0
+
+
+def _new_value_of(item: ast.expr) -> str:
+    """The name that an output bears: `params`, or that of what `optax.apply_updates(params, updates)` updates."""
+    if isinstance(item, ast.Call) and item.args:
+        name = (dotted_name(item.func) or "").rpartition(".")[2]
+        item = item.args[0] if name == "apply_updates" else item
+    return item.id if isinstance(item, ast.Name) else ""
 
 
 def _stem(name: str) -> str:

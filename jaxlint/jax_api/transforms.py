@@ -135,3 +135,6 @@ TRACERS: dict[str, int] = {
     "equinox.filter_jvp": GRAD,
     "equinox.filter_vjp": GRAD,
 }
+
+# Give (outputs, state) in a trace; the core that they run is an object of the library.
+UNROLLING = frozenset({"haiku.dynamic_unroll", "haiku.static_unroll"})

@@ -37,8 +37,9 @@ class MissingDonation(Rule):
     def suspect_rebind(self, fact: BoundaryUse) -> bool:
         repeats = _repeats(fact) and fact.proof.eager
         attribute = any("." in name for name in fact.rebinds)
-        may_replace = (repeats or attribute) and not fact.boundary.updates and bool(_replaced(fact))
-        return may_replace and _could_donate(fact)
+        # Of a step that updates and is defined here the definition tells: that is `suspect_update`.
+        told = fact.boundary.updates and fact.boundary.place.path == fact.place.path
+        return (repeats or attribute) and not told and bool(_replaced(fact)) and _could_donate(fact)
 
     def check_rebind(self, fact: BoundaryUse, ctx: Context) -> Iterator[Finding]:
         uses = _calls(fact.boundary, ctx)
