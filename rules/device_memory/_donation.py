@@ -64,6 +64,9 @@ def applicability(
         return None  # the runtime refuses to donate one array twice, or to read it beside that
     if any(held_elsewhere(use, name, ctx) for use in uses for name in use.rebinds):
         return Applicability.DISPLAY
+    given = ((value, use) for use in uses for value in use.arguments if slot(value) in slots)
+    if any(value.name not in use.rebinds and _may_be_needed(value, use, ctx) for value, use in given):
+        return Applicability.DISPLAY  # another call passes what it goes on using
     if len(slots) > 1 and _SHARING.search(ctx.source):
         return Applicability.DISPLAY
     if boundary.flavour == "filter":
