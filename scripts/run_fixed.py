@@ -158,7 +158,11 @@ def _wrong(result: Fixed, before: Sequence[Finding], modules: Mapping[str, str])
         f"{f.code} is still fixable" for f in result.findings if f.fix and f.fix.applicability in WANTED
     ]
     first, fixed, left = (Counter(f.code for f in fs) for fs in (before, result.fixed, result.findings))
-    wrong += [f"{c} is found as before although it was fixed" for c in fixed if left[c] > first[c] - fixed[c]]
+    wrong += [
+        f"{c} is found as before although it was fixed"
+        for c in fixed
+        if left[c] > max(first[c] - fixed[c], 0)
+    ]
     for name, source in modules.items():
         try:
             ast.parse(source)
