@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxlint.confirm.targets import AUTO
 from jaxlint.confirm.verdict import Arm, Verdict
 
 _KIB, _MIB = 1 << 10, 1 << 20
@@ -45,7 +46,8 @@ def composition(arm: Arm) -> str:
 
 def lines(verdict: Verdict) -> list[str]:
     """A verdict for people: the outcome and its reason, then what was measured."""
-    found = [f"{verdict.outcome.value} on {verdict.target}: {verdict.reason}"]
+    where = "this machine" if verdict.target == AUTO else verdict.target
+    found = [f"{verdict.outcome.value} on {where}: {verdict.reason}"]
     for arm in verdict.arms:
         if text := composition(arm):
             found.append(f"  {arm.name}: {text}")
