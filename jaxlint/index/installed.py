@@ -8,6 +8,7 @@ asked only for what decides a finding, once a name, and never for the libraries 
 from __future__ import annotations
 
 import importlib.util
+import sys
 from functools import cache
 from typing import Any
 
@@ -24,11 +25,15 @@ _FAMILIES = (
     ("typing", "NamedTuple", "namedtuple"),
 )
 _TABLED = frozenset({"jax", "jaxlib", "numpy", "optax", "builtins"})
+# Whose classes are plain ones: nobody has to be asked, which for a test case of absl takes seconds.
+_PLAIN = (sys.stdlib_module_names | {"absl"}) - {"builtins", "enum", "typing"}
 
 
 @cache
 def class_family(dotted: str) -> str | None:
     """The family of a class of an installed package, "" when it is a plain class, None when it cannot be told."""
+    if dotted.partition(".")[0] in _PLAIN:
+        return ""
     node = _lookup(dotted)
     if node is None or not hasattr(node, "ancestors"):
         return None
