@@ -48,6 +48,8 @@ def _keeps(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Assign):
         others = [target for target in node.targets if ast.unparse(target) != name]
         return bool(others) and _shows(node.value, name)
+    if isinstance(node, ast.AugAssign):  # film += [frame]
+        return _shows(node.value, name)
     if isinstance(node, (ast.Yield, ast.NamedExpr)):
         return node.value is not None and _shows(node.value, name)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORES:
@@ -93,6 +95,8 @@ def _shows(value: ast.expr, name: str) -> bool:
         return any(_shows(item, name) for item in value.values)
     if isinstance(value, ast.IfExp):
         return _shows(value.body, name) or _shows(value.orelse, name)
+    if isinstance(value, ast.BinOp):  # film + [frame]
+        return any(isinstance(side, _DISPLAYS) and _shows(side, name) for side in (value.left, value.right))
     return isinstance(value, _DISPLAYS) and any(
         isinstance(item, ast.expr) and _shows(item, name) for item in ast.iter_child_nodes(value)
     )
