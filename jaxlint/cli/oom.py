@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -86,12 +85,12 @@ def _report(args: argparse.Namespace) -> int:
         result = result if whole else status.FAILED
     if not reports:
         return result
-    if args.html and not _write(args.html, args.capture, lambda: _page(reports, args.top)):
+    if args.html and not _write(args.html, _inputs(args), lambda: _page(reports, args.top)):
         return status.FAILED
     if args.json is None:
         for number, report in enumerate(reports):
             print("\n" * bool(number) + "\n".join(text_report.lines(report, args.top)))
-    elif not _write(args.json, args.capture, lambda: _json(reports)):
+    elif not _write(args.json, _inputs(args), lambda: _json(reports)):
         return status.FAILED
     return result
 
@@ -122,15 +121,19 @@ def _with_source(reports: list[Report], paths: Sequence[str]) -> tuple[list[Repo
     return [source_join.joined(report, findings) for report in reports], not problems
 
 
-def _write(path: str, capture: str, make: Callable[[], str]) -> bool:
+def _inputs(args: argparse.Namespace) -> list[str]:
+    return [args.capture, *filter(None, [args.memory_prof]), *(args.source or ())]
+
+
+def _write(path: str, inputs: Sequence[str], make: Callable[[], str]) -> bool:
     """Write an output. False, and a line on stderr, where that cannot be done."""
     from jaxlint.project import writing
 
     if path == _STDOUT:
         sys.stdout.write(make())
         return True
-    if os.path.exists(path) and os.path.exists(capture) and os.path.samefile(path, capture):
-        status.complain(f"{path}: this is the capture itself")
+    if writing.is_input(path, inputs):
+        status.complain(f"{path}: this is what was given to be read")
         return False
     try:
         writing.write(path, make().encode("utf-8", "replace"))

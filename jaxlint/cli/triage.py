@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from jaxlint.cli import status
@@ -33,7 +34,7 @@ def run(args: Namespace) -> int:
         status.complain(str(error))
         return status.FAILED
     diagnosis = diagnose(scanned)
-    if args.html and not _write_page(args.html, diagnosis, scanned):
+    if args.html and not _write_page(args.html, args.logs, diagnosis, scanned):
         return status.FAILED
     if args.output_format == "json":
         from jaxlint.triage.json_report import as_json
@@ -53,10 +54,13 @@ def _can_draw() -> bool:
     return True
 
 
-def _write_page(path: str, diagnosis: Any, scanned: Any) -> bool:
+def _write_page(path: str, logs: Sequence[str], diagnosis: Any, scanned: Any) -> bool:
     from jaxlint.project import writing
     from jaxlint.triage.html_report import page
 
+    if writing.is_input(path, logs):
+        status.complain(f"{path}: this is what was given to be read")
+        return False
     try:
         writing.write(path, page(diagnosis, scanned).encode("utf-8", errors="replace"))
     except OSError as error:

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterable
 
 # What nobody may write is read-only for root too, though root could.
 _ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -78,3 +79,14 @@ def _remember_name(directory: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def is_input(path: str, inputs: Iterable[str]) -> bool:
+    """Whether writing there would replace a file that was given to be read, or one in a directory that was."""
+    if not os.path.exists(path):
+        return False
+    given = [name for name in inputs if os.path.exists(name)]
+    if any(os.path.samefile(path, name) for name in given):
+        return True
+    folders = [os.path.realpath(name) for name in given if os.path.isdir(name)]
+    return any(os.path.realpath(path).startswith(os.path.join(folder, "")) for folder in folders)

@@ -93,6 +93,8 @@ def _processes(log: CompileLog) -> dict[tuple[str, str], int]:
         times[key[:2]] += of.forms.values()
     found = {}
     for writer, counts in times.items():
+        if not counts:  # loaded from the persistent cache, nothing compiled
+            continue
         number, often = Counter(counts).most_common(1)[0]
         alike = sum(count % number == 0 for count in counts)
         if number > 1 and len(counts) >= 5 and often * 2 > len(counts) and alike * 10 >= 9 * len(counts):
