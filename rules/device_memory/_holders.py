@@ -44,7 +44,7 @@ def _keeps(node: ast.AST, name: str) -> bool:
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return name in names_in(node.target)  # what it is drawn from
     if isinstance(node, ast.Assign) and any(name in names_in(target) for target in node.targets):
-        return _is_drawn(node.value)
+        return _is_drawn(node.value) or _repeats_part(node.value, name)
     if isinstance(node, ast.Assign):
         others = [target for target in node.targets if ast.unparse(target) != name]
         return bool(others) and _shows(node.value, name)
@@ -55,6 +55,14 @@ def _keeps(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORES:
         return any(_shows(a, name) for a in (*node.args, *(k.value for k in node.keywords)))
     return False
+
+
+def _repeats_part(value: ast.expr, name: str) -> bool:
+    """`learner._replace(ema=learner.params)`: from then on two fields are one array."""
+    if not isinstance(value, ast.Call):
+        return False
+    given = (*value.args, *(keyword.value for keyword in value.keywords))
+    return any(isinstance(v, ast.Attribute) and ast.unparse(v).startswith(f"{name}.") for v in given)
 
 
 def _is_made_of(node: ast.AST, name: str, rebound: Iterable[str], since: int, body: list[ast.stmt]) -> bool:

@@ -87,6 +87,8 @@ def _could_donate(fact: JitCall | BoundaryUse) -> bool:
         and boundary.flavour in ("jax", "pmap", "filter")
         and boundary.donated == frozenset()
         and not evaluates
+        # Haiku's `apply` bears the signature of what it transforms: jit refuses the positions beyond (measured).
+        and all(parameter.name for parameter in boundary.parameters)
     )
 
 
