@@ -8,7 +8,7 @@ from jaxlint.flow import dtypes, growth, impure, text, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.peaks import note_counter
-from jaxlint.flow.shapes import is_rounded, is_stretch, repeated, settled_by, sliced, varied_part
+from jaxlint.flow.shapes import is_rounded, repeated, settled_by, sliced, varied_part
 from jaxlint.flow.values import (
     API,
     ARRAYS,
@@ -23,7 +23,6 @@ from jaxlint.flow.values import (
     DATA_SHAPE,
     DEVICE,
     DEVICE_MASK,
-    EVEN,
     FUNCTION,
     HOST,
     HOST_MASK,
@@ -338,11 +337,9 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
         note_counter(frame, node, index)
         cut = sliced(frame, node.slice)
         if cut is not None:
-            return Value(UNKNOWN, cut.varies, RAGGED, None, None, cut.origin)
+            return Value(UNKNOWN, cut.varies, cut.tags, None, None, cut.origin)
         if base.tags & RAGGED and index.kind == CONSTANT and isinstance(index.data, str):
             return base  # a column
-        if is_stretch(frame, node.slice):
-            return Value(UNKNOWN, PER_ITERATION, EVEN)
         varies = max(base.varies, index.varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:
@@ -392,7 +389,7 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if chosen is not None and index.kind in (*ARRAYS, TREE):
         return Value(kind, chosen.varies, chosen.tags & SHAPED, None, None, chosen.origin)
     cut = sliced(frame, node.slice) if kind in CONCRETE else None
-    if cut is not None:
+    if cut is not None and cut.tags & RAGGED:
         return Value(kind, cut.varies, RAGGED | base.tags & DATA_SHAPE, None, None, cut.origin, base.size)
     if base.tags & SHAPED and settled_by(node.slice):
         return Value(kind, 0, base.tags & BOOLEAN_MASK, None, None, None, base.size)
@@ -413,9 +410,7 @@ def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
             return element_of(base)
         cut = sliced(frame, node.slice)
         if cut is not None:
-            return Value(TREE, cut.varies, RAGGED, None, element_of(base), cut.origin)
-        if is_stretch(frame, node.slice):
-            return Value(TREE, PER_ITERATION, EVEN, None, element_of(base), base.origin)
+            return Value(TREE, cut.varies, cut.tags, None, element_of(base), cut.origin or base.origin)
         return collection(element_of(base), base.origin)
     if index.kind == CONSTANT and base.data is not None:
         if (

@@ -101,15 +101,14 @@ def is_rounded(node: ast.expr) -> bool:
 
 
 def sliced(frame: Frame, index: ast.expr) -> Value | None:
-    """What a slice makes of a shape: a value that carries why and how it varies; None where it does not."""
+    """What a slice makes of a shape: ragged, with why and how it varies; even, where `[i * size : (i + 1) * size]`
+    takes another part of one length each time; None where nothing moves."""
     if frame.level:
         return None  # a slice of traced code is part of its trace
-    for item in index.elts if isinstance(index, ast.Tuple) else [index]:
-        if isinstance(item, ast.Slice):
-            found = _slice(frame, item)
-            if found is not None:
-                return found
-    return None
+    if not isinstance(index, ast.Tuple):
+        return _slice(frame, index) if isinstance(index, ast.Slice) else None
+    found = (_slice(frame, item) for item in index.elts if isinstance(item, ast.Slice))
+    return next((cut for cut in found if cut is not None and cut.tags & RAGGED), None)
 
 
 def _slice(frame: Frame, item: ast.Slice) -> Value | None:
@@ -125,25 +124,14 @@ def _slice(frame: Frame, item: ast.Slice) -> Value | None:
     if any(movement(frame, node, look(frame, node)) for node in between.nodes()):
         return _ragged(frame, item, BOUND, varies)
     word = _batch(frame, item.lower, between)
-    return _ragged(frame, item, word, PER_ITERATION) if word else None
-
-
-def is_stretch(frame: Frame, index: ast.expr) -> bool:
-    """`[i * size : (i + 1) * size]`: another part each time. Asked where the slice keeps its width."""
-    if frame.level or not isinstance(index, ast.Slice):
-        return False
-    bounds = [bound for bound in (index.lower, index.upper) if bound is not None]
-    return any(movement(frame, bound, look(frame, bound)) is not None for bound in bounds)
+    return _ragged(frame, item, word, PER_ITERATION) if word else Value(SHAPE, PER_ITERATION, EVEN)
 
 
 def names_stretch(frame: Frame, node: ast.expr) -> bool:
-    """Whether an expression, or what its name was bound to, is such a part of an array."""
+    """Whether an expression, or what its name was bound to, is another part of one length each time."""
     made = _resolved(frame, node)
-    return (
-        isinstance(made, ast.Subscript)
-        and is_stretch(frame, made.slice)
-        and sliced(frame, made.slice) is None
-    )
+    cut = sliced(frame, made.slice) if isinstance(made, ast.Subscript) else None
+    return cut is not None and bool(cut.tags & EVEN)
 
 
 def _ragged(frame: Frame, node: ast.AST, word: str, varies: int) -> Value:
@@ -317,7 +305,7 @@ def _arange(frame: Frame, kind: int, call: Call) -> Value | None:
         return None
     between = ast.copy_location(ast.Slice(nodes[0], nodes[1]), call.node)
     found = _slice(frame, between)
-    if found is None or (found.origin is not None and found.origin.word in (PARTIAL, PERHAPS_PARTIAL)):
+    if found is None or found.origin is None or found.origin.word in (PARTIAL, PERHAPS_PARTIAL):
         return None
     return Value(kind, found.varies, RAGGED, None, None, found.origin)
 
