@@ -251,6 +251,11 @@ def _write(run: Run, output_format: str, args: Namespace) -> bool:
         # Standard input that is fixed has standard output to itself.
         write(run, output_format, sys.stderr if args.fix and options.STDIN in args.paths else sys.stdout)
         return True
+    from jaxlint.project import writing
+
+    if writing.is_input(args.output_file, run.files):
+        status.complain(f"{args.output_file}: this is what was given to be read")
+        return False
     text = io.StringIO()
     write(run, output_format, text)
     try:

@@ -35,3 +35,11 @@ def test_a_log_of_what_the_cache_held_alone(tmp_path: Path, capsys: pytest.Captu
     log.write_text(CACHED * 3)
     assert main(["triage", str(log)]) == 0
     assert "internal error" not in capsys.readouterr().err
+
+
+def test_nor_is_a_source_that_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "program.py"
+    source.write_text("import jax\n")
+    assert main(["check", "--no-cache", str(source), "--output-file", str(source)]) == 2
+    assert source.read_text() == "import jax\n"
+    assert "given to be read" in capsys.readouterr().err
