@@ -23,7 +23,6 @@ Slot: TypeAlias = str | int  # a parameter's name, or its position where the nam
 _NOT_DONATED = (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE, Kind.HOST)
 # Optimisers of optax whose state begins with the parameters' own arrays: both cannot be donated.
 _SHARING = re.compile(r"\b(scale_by_)?lbfgs\b|\bschedule_free|\blookahead\b|\bcontrib\b")
-_FACTORY_SINCE = (0, 8)  # `jax.jit(donate_argnames=...)` without a function decorates from here on
 
 
 def slot(value: Operand) -> Slot | None:
@@ -98,8 +97,8 @@ def _configured(
     """A bare boundary with the option, the way the file configures others."""
     if boundary.flavour == "filter":
         return f"{spelled}({text})", ()
-    partial = ctx.spell("functools.partial")
-    if partial is None and ctx.jax_version >= _FACTORY_SINCE and boundary.flavour == "jax":
+    # `@jax.jit(donate_argnames=...)` decorates from jax 0.8 on: only a file that writes so already is known to run there.
+    if re.search(rf"^\s*@{re.escape(spelled)}\(\s*\w+\s*=", ctx.source, re.MULTILINE):
         return f"{spelled}({text})", ()
     imported = ctx.importing("functools.partial")
     return (f"{imported[0]}({spelled}, {text})", imported[1]) if imported is not None else None
