@@ -97,7 +97,7 @@ def _configured(
     """A bare boundary with the option, the way the file configures others."""
     if boundary.flavour == "filter":
         return f"{spelled}({text})", ()
-    # `@jax.jit(donate_argnames=...)` decorates from jax 0.8 on: only a file that writes so already is known to run there.
+    # `@jax.jit(donate_argnames=...)` decorates from jax 0.8 on: a file that writes so already runs there.
     if re.search(rf"^\s*@{re.escape(spelled)}\(\s*\w+\s*=", ctx.source, re.MULTILINE):
         return f"{spelled}({text})", ()
     imported = ctx.importing("functools.partial")

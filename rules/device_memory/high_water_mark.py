@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding, Related
+from jaxlint.finding import Edit, Finding, Fix, Related
 from jaxlint.flow.facts import PeakRead
 from jaxlint.rule import Confidence, Rule
 
@@ -41,6 +41,7 @@ class HighWaterMark(Rule):
             "configuration reports at least what the largest before it used. Measure each in a process of its own.",
             confidence=Confidence.HIGH if fact.over == "arms" else Confidence.MEDIUM,
             related=related,
+            fix=_own_processes(fact, ctx),
         )
 
 
@@ -52,3 +53,31 @@ def _is_baseline(node: cst.CSTNode | None, ctx: Context) -> bool:
         if isinstance(parent, cst.Assign):
             return any(_BASELINE.search(ctx.focus.code(target.target).lower()) for target in parent.targets)
     return False
+
+
+def _own_processes(fact: PeakRead, ctx: Context) -> Fix | None:
+    """Each call of a measuring function of this file in a new process."""
+    import libcst as cst
+
+    started = ctx.importing("multiprocessing.get_context")
+    calls = [ctx.node(place) for place in fact.callers]
+    if started is None or not calls or "." in fact.symbol:
+        return None
+    edits: list[Edit] = []
+    for call in calls:
+        if not isinstance(call, cst.Call) or ctx.focus.code(call.func) != fact.symbol:
+            return None
+        if any(argument.star or isinstance(argument.value, cst.Lambda) for argument in call.args):
+            return None  # a lambda cannot be sent to another process
+        edits.append(ctx.replace(call, f'{started[0]}("spawn").Pool(1).apply({_handed(call, ctx)})'))
+    return ctx.suggest("Measure each in a process of its own", *started[1], *edits)
+
+
+def _handed(call: cst.Call, ctx: Context) -> str:
+    """A call's function and arguments, as `Pool.apply` takes them."""
+    code = ctx.focus.code
+    values = [code(argument.value) for argument in call.args if argument.keyword is None]
+    positional = f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
+    named = ", ".join(f'"{a.keyword.value}": {code(a.value)}' for a in call.args if a.keyword is not None)
+    handed = f"{code(call.func)}, {positional}"
+    return f"{handed}, {{{named}}}" if named else handed

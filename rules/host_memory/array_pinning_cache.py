@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Finding
+from jaxlint.finding import Finding, Fix
 from jaxlint.flow.facts import CacheStore, Instantiation, Kind, Operand, Tag
 from jaxlint.rule import Confidence, Rule, Severity
 
@@ -71,6 +71,7 @@ class ArrayPinningCache(Rule):
             message,
             severity=None if pins else Severity.INFO,
             confidence=Confidence.HIGH if pins else Confidence.LOW,
+            fix=None if pins else _on_host(node, ctx),
         )
 
 
@@ -122,3 +123,17 @@ def _name(fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> str:
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         target = node.func.value
     return f"`{ctx.focus.code(target)}`" if target is not None else "This dict"
+
+
+def _on_host(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """What a dict keeps, as NumPy arrays."""
+    import libcst as cst
+
+    jax = ctx.spell("jax")
+    if jax is None or not isinstance(node, cst.Subscript):
+        return None
+    for parent in ctx.parents(node):
+        if isinstance(parent, cst.Assign) and len(parent.targets) == 1 and parent.targets[0].target is node:
+            kept = f"{jax}.device_get({ctx.focus.code(parent.value)})"
+            return ctx.suggest("Keep NumPy arrays", ctx.replace(parent.value, kept))
+    return None
