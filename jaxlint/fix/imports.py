@@ -10,7 +10,13 @@ from typing import NamedTuple
 from jaxlint.finding import Edit, Span
 
 # Modules under the names that everybody gives them.
-_NAMES = {"jax.numpy": "jnp", "numpy": "np", "jax": "jax", "functools": "functools", "multiprocessing": "multiprocessing"}
+_NAMES = {
+    "jax.numpy": "jnp",
+    "numpy": "np",
+    "jax": "jax",
+    "functools": "functools",
+    "multiprocessing": "multiprocessing",
+}
 
 
 class Import(NamedTuple):
