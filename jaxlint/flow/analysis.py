@@ -9,26 +9,32 @@ from jaxlint.finding import Place
 # The transfer functions register themselves when their modules are imported.
 from jaxlint.flow import (
     arrays,
+    boundary,
     builtin_calls,
+    builtin_collections,
+    builtin_numbers,
+    caching,
     calls,
     clearing,
     definitions,
     expressions,
     loops,
     operators,
+    optimizers,
     processes,
     statements,
     transforms,
+    wrappers,
 )
 from jaxlint.flow import control as _control
 from jaxlint.flow import sources as _sources
 from jaxlint.flow.absorbed import absorbed_mutations
-from jaxlint.flow.boundary import trace_declared
 from jaxlint.flow.cached_tracers import cached_tracers
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
 from jaxlint.flow.definitions import PendingCache
+from jaxlint.flow.entering import trace_declared
 from jaxlint.flow.equal_statics import equal_statics
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
@@ -44,16 +50,22 @@ from jaxlint.record import replace
 
 _REGISTERED = (
     arrays,
+    boundary,
     builtin_calls,
+    builtin_collections,
+    builtin_numbers,
+    caching,
     calls,
     clearing,
     definitions,
     expressions,
     loops,
     operators,
+    optimizers,
     processes,
     statements,
     transforms,
+    wrappers,
     _control,
     _sources,
 )

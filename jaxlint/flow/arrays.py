@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow import dtypes, growth, traced
 from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
+from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.growth import lengthened
 from jaxlint.flow.iteration import element_of
@@ -417,8 +418,6 @@ def apply_updates(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     parameters = call.positional[0] if call.positional else UNKNOWN_VALUE
     if parameters.kind in (INSTANCE, TREE):
         if frame.level:
-            from jaxlint.flow.boundary import as_traced
-
             parameters = as_traced(parameters, "filter" if dotted.startswith("equinox.") else "jax")
         return parameters.but(tags=parameters.tags | UPDATED)
     return Value(PARAMETER if frame.level else DEVICE, 0, UPDATED)

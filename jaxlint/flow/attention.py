@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from jaxlint.flow.bindings import Bindings, bindings_of, scope_of
 from jaxlint.flow.facts import Attention
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.operand import last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.walking import own_nodes, walk
 
@@ -60,7 +61,7 @@ class PendingSoftmax(PendingFact):
         if function is None or function.parent is None:
             return False
         for node in walk(function.parent.node):
-            looped = node.args if isinstance(node, ast.Call) and _last_name(node.func) in _LOOPS else ()
+            looped = node.args if isinstance(node, ast.Call) and last_name(node.func) in _LOOPS else ()
             if any(isinstance(a, ast.Name) and a.id == function.name for a in looped):
                 return True
         return function.is_lambda
@@ -76,7 +77,7 @@ def _is_normalised(scope: ast.AST) -> bool:
     """Something is divided by a sum along an axis."""
     divided = (n.right for n in walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div))
     return any(
-        isinstance(n, ast.Call) and _last_name(n.func) == "sum" for right in divided for n in walk(right)
+        isinstance(n, ast.Call) and last_name(n.func) == "sum" for right in divided for n in walk(right)
     )
 
 
@@ -92,13 +93,9 @@ def _axis(node: ast.Call) -> int | None:
     return axis if isinstance(axis, int) else None
 
 
-def _last_name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def _is_answered(scope: ast.AST) -> bool:
     for node in walk(scope):
-        word = _last_name(node) or (node.arg if isinstance(node, (ast.arg, ast.keyword)) else "")
+        word = last_name(node) or (node.arg if isinstance(node, (ast.arg, ast.keyword)) else "")
         if word and _ANSWERED.search(word.lower()):
             return True
     return isinstance(scope, ast.FunctionDef) and bool(_ANSWERED.search(scope.name.lower()))
@@ -126,7 +123,7 @@ def _products(node: ast.expr, bindings: Bindings, depth: int) -> Iterator[ast.ex
 def _is_product(node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.MatMult)
-    return isinstance(node, ast.Call) and _last_name(node.func) in _PRODUCTS and len(node.args) >= 2
+    return isinstance(node, ast.Call) and last_name(node.func) in _PRODUCTS and len(node.args) >= 2
 
 
 def _operands(product: ast.expr) -> tuple[list[ast.expr], str]:
@@ -144,7 +141,7 @@ def _is_square(product: ast.expr, axis: int, bindings: Bindings) -> bool:
     factors, subscripts = _operands(product)
     if len(factors) != 2 or any(_NO_KEYS.search(_name_of(f).lower()) for f in factors):
         return False
-    if isinstance(product, ast.Call) and _last_name(product.func).endswith("einsum"):
+    if isinstance(product, ast.Call) and last_name(product.func).endswith("einsum"):
         inputs, arrow, output = subscripts.partition("->")
         first, comma, second = inputs.partition(",")
         letters = output.replace("...", "")
@@ -153,7 +150,7 @@ def _is_square(product: ast.expr, axis: int, bindings: Bindings) -> bool:
         own = (set(first) - set(second)) & set(letters), (set(second) - set(first)) & set(letters)
         contracted = (set(first) & set(second)) - set(letters) - {"."}
         return bool(contracted and own[0] and own[1]) and letters[axis] in own[0] | own[1]
-    if isinstance(product, ast.Call) and _last_name(product.func) in ("dot_general", "tensordot"):
+    if isinstance(product, ast.Call) and last_name(product.func) in ("dot_general", "tensordot"):
         return axis == -1
     return axis == -1 and _is_transposed(factors[1], bindings, 2)
 
@@ -167,17 +164,17 @@ def _name_of(node: ast.expr) -> str:
         elif isinstance(node, ast.Call):
             is_module = isinstance(node.func, ast.Attribute) and node.func.attr in _TRANSPOSES and node.args
             receiver = node.func.value  # type: ignore[attr-defined]
-            node = node.args[0] if is_module and _last_name(receiver) in ("jnp", "np", "lax") else receiver
+            node = node.args[0] if is_module and last_name(receiver) in ("jnp", "np", "lax") else receiver
         else:
             node = node.value
-    return _last_name(node)
+    return last_name(node)
 
 
 def _is_transposed(node: ast.expr, bindings: Bindings, depth: int) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in _TRANSPOSES
     if isinstance(node, ast.Call):
-        return _last_name(node.func) in _TRANSPOSES
+        return last_name(node.func) in _TRANSPOSES
     return (
         isinstance(node, ast.Name)
         and depth > 0

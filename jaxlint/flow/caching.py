@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import CacheStore, Parameter
-from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.frame import Call, Frame, api_call, evaluate
 from jaxlint.flow.keys import Key, is_executable
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, operand
@@ -21,6 +21,7 @@ from jaxlint.flow.values import (
     HOST,
     INSTANCE,
     PER_ITERATION,
+    SCALAR,
     SHAPE,
     TEXT,
     TRACERS,
@@ -193,6 +194,22 @@ def _is_compiled(value: Value) -> bool:
     return value.kind == FUNCTION or (
         value.kind == UNKNOWN and value.origin is not None and value.origin.word == "compiled"
     )
+
+
+@api_call("cache")
+def cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`lru_cache(maxsize=…)`: a decorator; tags tell whether it is bounded."""
+    if call.positional and call.positional[0].kind not in (CONSTANT, SCALAR, UNKNOWN):
+        return call_form(frame, last, call)
+    maxsize = call.argument(0, "maxsize")
+    unbounded = maxsize is not None and maxsize.kind == CONSTANT and maxsize.data is None
+    return Value(CONSTANT, 0, 0 if unbounded else BOUNDED, "cache decorator")
+
+
+@api_call("other_cache")
+def other_cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A cache of another library: how much it keeps is its own affair."""
+    return Value(CONSTANT, 0, BOUNDED, "cache decorator")
 
 
 def decorated_fact(

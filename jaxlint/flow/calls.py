@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow import dtypes, effects, growth, impure, lending, patching, traced, weak_types
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
+from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
@@ -227,7 +228,7 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
         keep(call)
         return call_closure(frame, callee.data, call)
     if kind == BOUNDARY:
-        from jaxlint.flow.boundary import call_boundary
+        from jaxlint.flow.boundary_calls import call_boundary
 
         return call_boundary(frame, callee, call)
     if kind == PARTIAL:
@@ -367,8 +368,6 @@ def _mapped(
     closure: Closure, positional: list[Value], keywords: dict[str, Value]
 ) -> tuple[list[Value], dict[str, Value]]:
     """Arguments as the transformed function sees them: tracers, but those that `in_axes` leaves alone."""
-    from jaxlint.flow.boundary import as_traced
-
     traceable = (DEVICE, HOST, UNKNOWN, TREE, SCALAR, PARAMETER, INSTANCE)
     only_grad = all(level == GRAD for level, _ in closure.transforms)
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from jaxlint.flow.bindings import Bindings, look
-from jaxlint.flow.boundary import describe
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Capture, CapturedConstants
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import holds_arrays

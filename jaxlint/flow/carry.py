@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.bindings import bindings_of
+from jaxlint.flow.crossing import Passed
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.lengths import changing
@@ -37,10 +39,6 @@ from jaxlint.flow.values import (
 from jaxlint.flow.walking import walk
 from jaxlint.flow.weak_types import is_weak
 from jaxlint.jax_api.transforms import EAGER
-
-if TYPE_CHECKING:
-    from jaxlint.flow.boundary import Passed
-
 
 _ARRAYS = (*CONCRETE, TRACED)  # the fields of an object that a boundary returns are as they are in its trace
 
@@ -214,8 +212,6 @@ class PendingCarry(PendingFact):
         self.field = field
 
     def fact(self) -> Fact | None:
-        from jaxlint.flow.boundary import describe
-
         carry = self.carry or self._of_field()
         found = next(changes(carry.before, carry.after, carry.start), None) if carry is not None else None
         if carry is None or found is None or not hasattr(found.start.node, "lineno"):

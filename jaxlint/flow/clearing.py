@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxlint.flow.boundary import describe
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import CachesCleared
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Cleared

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary import PendingJit, PendingUse
+from jaxlint.flow.boundary import PendingJit
+from jaxlint.flow.boundary_calls import PendingUse
 from jaxlint.flow.caching import PendingFill
 from jaxlint.flow.configuration import DeviceUse
 from jaxlint.flow.definitions import PendingCache

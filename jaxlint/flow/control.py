@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.arrays import check_sizes
+from jaxlint.flow.boundary_calls import call_boundary
 from jaxlint.flow.chunks import note_chunks
+from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Invoked
@@ -35,7 +37,6 @@ from jaxlint.jax_api.transforms import CALLABLE_KEYWORDS, CONTROL_FLOW, EAGER, J
 def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if call.decorator:
         return UNKNOWN_VALUE
-    from jaxlint.flow.boundary import call_boundary
     from jaxlint.flow.configuration import device_use
 
     check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
@@ -128,8 +129,6 @@ def _note_invoked(frame: Frame, closure: Closure, arguments: dict[str, Value], c
 
 def _carry(arguments: dict[str, Value], free: list[str], last: str, call: Call) -> None:
     """The carry has the structure of its initial value."""
-    from jaxlint.flow.boundary import as_traced
-
     position = {"scan": 1, "while_loop": 2, "fori_loop": 3}.get(last)
     if position is None or not free:
         return

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from jaxlint.flow import sharing
-from jaxlint.flow.boundary import describe
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.item_sizes import At, ItemSizes

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from jaxlint.flow.crossing import Passed
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Growth
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.growth import bare, each
 from jaxlint.flow.objects import BoundaryState, Instance
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import GROWN, INSTANCE, Value
-
-if TYPE_CHECKING:
-    from jaxlint.flow.boundary import Passed
 
 
 class PendingGrowth(PendingFact):
@@ -40,8 +38,6 @@ class PendingGrowth(PendingFact):
         self.field = field
 
     def fact(self) -> Growth | None:
-        from jaxlint.flow.boundary import describe
-
         value = self.value if self.owner is None else self.owner.fields.get(self.field, self.value)
         grown = next(iter(_grown(value)), None)
         if grown is None or grown.origin is None:

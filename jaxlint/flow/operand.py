@@ -169,6 +169,11 @@ def dotted_name(node: ast.AST) -> str | None:
     return None
 
 
+def last_name(node: ast.AST) -> str:
+    """`c` of `a.b.c` or of `c`; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def class_name(value: Value) -> str:
     """The dotted name of the class of an instance, or of the maker of a library object."""
     if value.kind == INSTANCE:

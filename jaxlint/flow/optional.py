@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxlint.flow.bindings import bindings_of, look
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import UnstableStructure
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.lengths import changing
@@ -18,7 +19,7 @@ from jaxlint.flow.shapes import FEW
 from jaxlint.flow.values import PER_ITERATION, RAGGED, TREE, UNKNOWN, Value
 
 if TYPE_CHECKING:
-    from jaxlint.flow.boundary import Passed
+    from jaxlint.flow.crossing import Passed
 
 _LOOKED_AT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
@@ -161,8 +162,6 @@ class PendingUnstable(PendingFact):
         self.at = at
 
     def fact(self) -> UnstableStructure | None:
-        from jaxlint.flow.boundary import describe
-
         if not hasattr(self.at, "lineno"):
             return None
         return UnstableStructure(

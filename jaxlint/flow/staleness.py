@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary import PendingJit, describe
+from jaxlint.flow.boundary import PendingJit
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Proof, StaleRead
 from jaxlint.flow.mutation import (
     Cleared,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxlint.flow.boundary import as_traced
+from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.objects import Closure, Foreign, PartialApi

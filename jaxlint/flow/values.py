@@ -107,7 +107,7 @@ _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTH
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES  # only if both have them
 
 
-CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_calls
+CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_numbers
 
 
 class Origin(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import lending
-from jaxlint.flow.boundary import describe
+from jaxlint.flow.described import describe
 from jaxlint.flow.facts import ReadAfterDonation
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.objects import BoundaryState, Watch

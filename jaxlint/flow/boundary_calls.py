@@ -1,0 +1,179 @@
+"""Calls of a jit boundary: what each argument binds, which are watched, what comes out."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.finding import Place
+from jaxlint.flow import growth
+from jaxlint.flow.carry import note_carried
+from jaxlint.flow.crossing import Passed, argument_names, traced_arguments
+from jaxlint.flow.described import describe, signature
+from jaxlint.flow.donating import note_donation
+from jaxlint.flow.entering import trace_body, trace_declared
+from jaxlint.flow.facts import BoundaryUse, Operand
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.grown_arguments import note_growth
+from jaxlint.flow.mutation import Invoked
+from jaxlint.flow.objects import BoundaryState, Watch
+from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.optional import note_unstable
+from jaxlint.flow.values import (
+    API,
+    BOUNDARY,
+    CLASS,
+    CONSTANT,
+    DTYPE,
+    FOREIGN,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    MODULE,
+    ONE_OF,
+    PARTIAL,
+    SCALAR,
+    SHAPE,
+    TREE,
+    UNKNOWN_VALUE,
+    Value,
+    parts,
+)
+from jaxlint.flow.watching import watch
+from jaxlint.jax_api.transforms import EAGER, JIT
+
+
+def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
+    """A boundary is called: its use is noted, its donated arguments watched, its body traced."""
+    from jaxlint.flow.calls import outside
+
+    state: BoundaryState = callee.data
+    state.uses.append((frame.module, call.node))
+    if frame.run.declared:
+        trace_declared(frame.run, state)
+    closure = state.closure
+    receiver = callee.element
+    skip = 1 if receiver is not None else 0
+    params = signature(closure)
+    names = argument_names(call, params, skip, closure)
+    if isinstance(call.node, ast.Call):
+        watches = _watch_arguments(frame, state, call, names)
+        if not frame.quiet:
+            frame.log.append(PendingUse(frame, state, call, names, watches, receiver))
+            if frame.level == EAGER:
+                note_growth(frame, state, call.node, names)
+                note_carried(frame, state, call.node, names)
+                note_unstable(frame, state, call.node, names)
+            if state.donated or (frame.targets and not frame.level):
+                note_donation(frame, state, call)
+    if frame.level < JIT:
+        frame.log.append(Invoked(state, frame.module, call.node))
+    result = state.result
+    if closure is not None and not call.starred:
+        arguments = traced_arguments(frame, state, call, names, receiver)
+        traced = trace_body(frame, state, arguments, call.node)
+        if traced is not None:
+            result = growth.renamed(traced, closure, lambda: growth.argument_paths(closure, call))
+    if frame.level >= JIT:
+        return result if result is not None else UNKNOWN_VALUE
+    if frame.level == EAGER and result is not None and result.kind == INSTANCE:
+        return result
+    return outside(result, state.flavour)
+
+
+def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list[Passed]) -> list[Watch]:
+    if frame.level >= JIT:
+        return []
+    watches: list[Watch] = []
+    for index, name, value, node, _ in names:
+        dotted = dotted_name(node)
+        if dotted is None or dotted.count(".") > 1 or dotted == "self":
+            continue
+        donated = state.donated
+        donating = donated is not None and (index in donated or name in donated) and not _only_scalars(state)
+        donating = donating and not _has_no_buffer(value)
+        if donating and frame.level > EAGER:
+            continue  # under grad a donation has no effect
+        if dotted in frame.names or "." in dotted or frame.function is None:
+            watches.append(watch(frame, dotted, state, call.node, donating))
+    return watches
+
+
+_WITHOUT_BUFFERS = frozenset(
+    (CONSTANT, SCALAR, SHAPE, HOST, FUNCTION, BOUNDARY, CLASS, API, MODULE, DTYPE, PARTIAL, ONE_OF)
+)
+
+
+def _has_no_buffer(value: Value) -> bool:
+    """Nothing on the device that could be given away: numbers, functions, numpy's arrays (what is donated is their
+    copy), Optax's transformations (`filter_jit(donate="all")` donates the arrays among its arguments)."""
+    if value.kind == FOREIGN:
+        return value.data is not None and str(value.data.api).startswith("optax.")
+    return value.kind in _WITHOUT_BUFFERS
+
+
+def _only_scalars(state: BoundaryState) -> bool:
+    """No output can take a donated array: they are all numbers. Nothing is deleted then (measured)."""
+    result = state.result
+    if result is None:
+        return False
+    leaves = parts(result) if result.kind == TREE else [result]
+    return bool(leaves) and all(leaf.size == 1 for leaf in leaves)
+
+
+class PendingUse:
+    """A boundary called; the fact waits to see which arguments are read again."""
+
+    __slots__ = (
+        "arguments",
+        "frame_loop",
+        "place",
+        "proof",
+        "rebinds",
+        "receiver",
+        "starred",
+        "state",
+        "symbol",
+        "watches",
+    )
+
+    def __init__(
+        self,
+        frame: Frame,
+        state: BoundaryState,
+        call: Call,
+        names: list[Passed],
+        watches: list[Watch],
+        receiver: Value | None,
+    ) -> None:
+        self.receiver = None
+        if receiver is not None and receiver.kind == INSTANCE and receiver.data.home is not None:
+            self.receiver = operand(frame, call.node, receiver, parameter="self", index=0)
+        self.state = state
+        self.place = frame.place(call.node)
+        self.symbol = frame.symbol
+        self.proof = frame.proof()
+        self.starred = call.starred
+        self.watches = watches
+        self.arguments: tuple[Operand, ...] = tuple(
+            operand(frame, node, value, parameter=name, index=index, keyword=keyword)
+            for index, name, value, node, keyword in names
+        )
+        passed = {a.name for a in self.arguments if a.name}
+        self.rebinds = tuple(name for name in frame.targets if name in passed)
+        self.frame_loop: Place | None = frame.innermost_loop()
+
+    def fact(self) -> BoundaryUse:
+        return BoundaryUse(
+            self.place,
+            self.symbol,
+            self.proof,
+            boundary=describe(self.state),
+            arguments=self.arguments,
+            loop=self.frame_loop,
+            rebinds=self.rebinds,
+            reads_after=tuple(
+                w.name for w in self.watches if w.read_as_alias or (w.read and w.name not in self.rebinds)
+            ),
+            starred=self.starred,
+            receiver=self.receiver,
+        )

@@ -1,0 +1,167 @@
+"""Python's own functions that make, pair and go through collections, and `reduce`."""
+
+from __future__ import annotations
+
+from jaxlint.flow import impure
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.iteration import chosen, element_of, iterated
+from jaxlint.flow.values import (
+    BOUNDED,
+    CONCRETE,
+    PARAMETER,
+    PER_ITERATION,
+    SCALAR,
+    TRACED,
+    TREE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    join_all,
+    tree,
+)
+
+_REDUCED = 6  # so many members of a sequence are reduced one by one
+
+
+def _enumerate(frame: Frame, first: Value, call: Call) -> Value:
+    counter = Value(
+        SCALAR, PER_ITERATION, 0, None, None, Origin(frame.module, call.node, "enumerate counter")
+    )
+    if first.data.__class__ is list and len(first.data) <= 2:
+        counter = counter.but(tags=BOUNDED)
+    return collection(tree([counter, _each(frame, first, call)]))
+
+
+def _each(frame: Frame, value: Value, call: Call) -> Value:
+    return iterated(frame, value, call.node, call.node)  # type: ignore[arg-type]
+
+
+def _zip(frame: Frame, first: Value, call: Call) -> Value:
+    each = tree([_each(frame, value, call) for value in call.positional])
+    columns = [value.data for value in call.positional]
+    if columns and all(c.__class__ is list and len(c) == len(columns[0]) for c in columns):
+        rows = tree([tree(list(row)) for row in zip(*columns, strict=True)])
+        return collection(chosen(frame, each, rows, call.node))
+    return collection(each)
+
+
+def _same_container(frame: Frame, first: Value, call: Call) -> Value:
+    if not call.positional:
+        return tree([], Origin(frame.module, call.node, "list"))
+    if first.kind in (TREE, PARAMETER):
+        return (
+            first
+            if first.kind == PARAMETER
+            else Value(TREE, first.varies, first.tags, first.data, first.element, first.origin)
+        )
+    if first.kind in CONCRETE:
+        return collection(element_of(first))
+    return collection(None) if first.kind == TRACED else UNKNOWN_VALUE
+
+
+def _tuple(frame: Frame, first: Value, call: Call) -> Value:
+    same = _same_container(frame, first, call)
+    if same.kind == TREE:
+        return Value(
+            TREE, same.varies, same.tags, same.data, same.element, Origin(frame.module, call.node, "tuple")
+        )
+    return same
+
+
+def _set(frame: Frame, first: Value, call: Call) -> Value:
+    return collection(element_of(first) if call.positional else None, Origin(frame.module, call.node, "set"))
+
+
+def _frozenset(frame: Frame, first: Value, call: Call) -> Value:
+    return collection(
+        element_of(first) if call.positional else None, Origin(frame.module, call.node, "frozenset")
+    )
+
+
+def _slice(frame: Frame, first: Value, call: Call) -> Value:
+    return Value(
+        UNKNOWN,
+        max([v.varies for v in call.values()], default=0),
+        0,
+        None,
+        None,
+        Origin(frame.module, call.node, "slice"),
+    )
+
+
+def _dict(frame: Frame, first: Value, call: Call) -> Value:
+    origin = Origin(frame.module, call.node, "dict", frame.branches)
+    if not call.positional:
+        return tree(dict(call.keywords), origin)
+    if first.kind == TREE and first.data.__class__ is dict:
+        return tree({**first.data, **call.keywords}, origin)
+    return collection(join_all(call.keywords.values()) if call.keywords else None, origin)
+
+
+def _next(frame: Frame, first: Value, call: Call) -> Value:
+    if frame.level:
+        impure.next_of(frame, call)
+    element = element_of(first)
+    if frame.loop and element.kind == UNKNOWN:
+        return Value(UNKNOWN, PER_ITERATION, element.tags)
+    return element
+
+
+def _iter(frame: Frame, first: Value, call: Call) -> Value:
+    return first
+
+
+def _map(frame: Frame, first: Value, call: Call) -> Value:
+    from jaxlint.flow.calls import call_value
+
+    leaves = [_each(frame, value, call) for value in call.positional[1:]]
+    frame.loop += 1
+    result = call_value(frame, first, Call(call.node, leaves, {}, decorator=True))
+    frame.loop -= 1
+    return collection(result)
+
+
+@api_call("reduce")
+def reduce(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`reduce(lambda x, op: op(x), PIPELINE, image)`: the members of a short sequence one by one, in its order."""
+    from jaxlint.flow.calls import call_value
+
+    accumulates = last == "accumulate"  # whose function stands second
+    function = call.argument(1 if accumulates else 0, "func", "function")
+    sequence = call.argument(0 if accumulates else 1, "iterable")
+    if function is None or sequence is None:
+        return UNKNOWN_VALUE
+    members = list(sequence.data) if sequence.data.__class__ is list else []
+    exact = 0 < len(members) <= _REDUCED
+    if not exact:
+        members = [_each(frame, sequence, call)]
+        frame.loop += 1
+    so_far = call.argument(2, "initial")
+    if so_far is None:
+        so_far, members = members[0], members[1:] if exact else members
+    passed = [so_far]
+    for member in members:
+        so_far = call_value(frame, function, Call(call.node, [so_far, member], {}, decorator=True))
+        passed.append(so_far)
+    if not exact:
+        frame.loop -= 1
+        return join_all(passed) or UNKNOWN_VALUE
+    return tree(passed, Origin(frame.module, call.node, "generator")) if accumulates else so_far
+
+
+COLLECTION_HANDLERS = {
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "list": _same_container,
+    "reversed": _same_container,
+    "tuple": _tuple,
+    "set": _set,
+    "frozenset": _frozenset,
+    "slice": _slice,
+    "dict": _dict,
+    "next": _next,
+    "iter": _iter,
+    "map": _map,
+}

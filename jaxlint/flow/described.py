@@ -1,0 +1,99 @@
+"""A jit boundary as facts carry it."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.finding import Place
+from jaxlint.flow.facts import Boundary, Parameter
+from jaxlint.flow.instances import generic_instance, holds_arrays
+from jaxlint.flow.objects import BoundaryState, Closure, Function
+from jaxlint.flow.operand import maker
+from jaxlint.flow.parameters import parameter_uses
+from jaxlint.flow.run import default_value
+from jaxlint.flow.values import (
+    CONSTANT,
+    UPDATED,
+    Value,
+    parts,
+)
+
+
+def signature(closure: Closure | None) -> list[str] | None:
+    """Parameter names as the boundary's caller counts them; None when unknown."""
+    if closure is None:
+        return None
+    params = closure.function.params[closure.offset :]
+    return [*[""] * closure.dropped, *params[len(closure.bound) :]]
+
+
+def describe(state: BoundaryState) -> Boundary:
+    """The boundary as facts carry it."""
+    closure = state.closure
+    function: Function | None = closure.function if closure is not None else None
+    params = signature(closure) or []
+    cls = state.in_class
+    static_self = bool(
+        cls is not None
+        and not cls.is_pytree_module
+        and params[:1] == ["self"]
+        and state.static
+        and 0 in state.static
+    )
+    uses = parameter_uses(function) if function is not None else {}
+    return Boundary(
+        place=state.module.place(state.node),
+        api=state.api,
+        flavour=state.flavour,
+        form=state.form,
+        function=function.qualname if function is not None else "",
+        definition=_definition(function),
+        parameters=tuple(
+            Parameter(
+                name,
+                has_default=name in function.defaults,
+                keyword_only=name in function.keyword_only,
+                annotation=function.annotations.get(name, ""),
+                uses=frozenset(uses.get(name, ())),
+                default=_literal(function.defaults.get(name)),
+            )
+            for name in (*params, *function.keyword_only)
+        )
+        if function is not None
+        else (),
+        static=state.static,
+        donated=state.donated,
+        fresh=state.fresh,
+        made_in=_maker(state),
+        in_class=cls.qualname if cls is not None else "",
+        static_self=static_self,
+        self_hashing=cls.hashing if cls is not None else "",
+        self_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
+        updates=_updated(state.result),
+        returns_argument=frozenset(name for name, how in uses.items() if "returned" in how),
+    )
+
+
+def _literal(default: ast.expr | None) -> str:
+    """A literal default as `repr` shows it."""
+    value = default_value(default) if default is not None else None
+    return repr(value.data) if value is not None and value.kind == CONSTANT else ""
+
+
+def _maker(state: BoundaryState) -> str:
+    if state.fresh in ("", "nnx") or state.closure is None:
+        return state.function.qualname if state.fresh and state.function is not None else ""
+    return maker(state.closure)
+
+
+def _definition(function: Function | None) -> Place | None:
+    if function is None:
+        return None
+    node = function.node
+    return function.module.place(node) if isinstance(node, ast.Lambda) else function.module.header(node)
+
+
+def _updated(value: Value | None, depth: int = 0) -> bool:
+    if value is None or depth > 3:
+        return False
+    return bool(value.tags & UPDATED) or any(_updated(v, depth + 1) for v in parts(value))

@@ -1,0 +1,87 @@
+"""The body of a jit boundary, traced: as its declaration alone tells, and with the arguments of a call."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.crossing import passed_self
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.instances import generic_instance
+from jaxlint.flow.objects import BoundaryState, is_array_annotation
+from jaxlint.flow.remat import note_gradient
+from jaxlint.flow.run import Run, bind
+from jaxlint.flow.values import (
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    UPDATED,
+    Value,
+)
+from jaxlint.jax_api.transforms import JIT
+
+
+def trace_declared(run: Run, state: BoundaryState) -> None:
+    """Trace a boundary of the top level, if that has not been done yet."""
+    waiting = run.declared.pop(state, None) if run.declared else None
+    if waiting is not None:
+        frame, node = waiting
+        trace_declaration(frame, state, node)
+
+
+def trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> None:
+    """Trace the body as the declaration alone tells: parameters without defaults are tracers or trees."""
+    closure = state.closure
+    assert closure is not None
+    function = closure.function
+    arguments: dict[str, Value] = {}
+    unsure = state.flavour in ("filter", "nnx")
+    static = state.static if state.static is not None else None
+    for index, name in enumerate(function.params):
+        if index == 0 and function.is_method and name in ("self", "cls"):
+            receiver = closure.receiver
+            if receiver is None and function.cls is not None:
+                receiver = passed_self(state, generic_instance(function.cls))
+            if receiver is not None:
+                arguments[name] = receiver
+            continue
+        if name in function.defaults:
+            continue
+        is_static = static is None or name in static or index - closure.offset - len(closure.bound) in static
+        if not is_static and not unsure:
+            arguments[name] = TRACED_PARAMETER
+    for name in function.keyword_only:
+        if name not in function.defaults and static is not None and name not in static and not unsure:
+            arguments[name] = TRACED_PARAMETER
+    for name, value in bind(closure, [], {}, frame).items():
+        if name in closure.bound_keywords or (
+            closure.bound and name in function.params[: len(closure.bound) + closure.offset]
+        ):
+            arguments[name] = value
+    if unsure:
+        for name, text in function.annotations.items():
+            if name not in arguments and is_array_annotation(text) and name not in function.defaults:
+                arguments[name] = TRACED_VALUE
+    trace_body(frame, state, arguments, node)
+
+
+def trace_body(
+    frame: Frame, state: BoundaryState, arguments: dict[str, Value], node: ast.AST
+) -> Value | None:
+    closure = state.closure
+    assert closure is not None
+    evaluation = frame.run.evaluation(frame, closure, arguments, JIT, frame.place(state_node(state, frame)))
+    if evaluation is None:
+        return None
+    frame.log.append(frame.run.entered(node, frame, evaluation))
+    note_gradient(frame, closure, node)
+    for key, read in evaluation.reads.items():
+        state.reads.setdefault(key, read)
+        if frame.reads is not None:
+            frame.reads.setdefault(key, read)
+    if state.result is None or not (state.result.tags & UPDATED):
+        state.result = evaluation.result
+    return evaluation.result
+
+
+def state_node(state: BoundaryState, frame: Frame) -> ast.AST:
+    """The boundary's node where it lies in the frame's module, else the place it is used."""
+    return state.node if state.module is frame.module else frame.statement or state.node

@@ -1,0 +1,102 @@
+"""What a loop goes over: a count, a stream, a loader; and whether a video library decodes it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.operand import last_name
+from jaxlint.flow.values import (
+    API,
+)
+from jaxlint.flow.walking import walk
+
+_DECODERS = re.compile(
+    r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread"
+)
+_VIDEO_LIBRARIES = frozenset({"cv2", "imageio", "av", "decord", "skvideo", "mediapy", "torchvision"})
+_STREAMS = re.compile(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
+_LOADERS = re.compile(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
+_WRAPPERS = frozenset(
+    {"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"}
+)
+
+
+def has_decoder(frame: Frame) -> bool:
+    """Whether a library that decodes video is imported here."""
+    names = [*frame.names.values(), *(frame.module.names or {}).values()]
+    return any(value.kind == API and value.data.partition(".")[0] in _VIDEO_LIBRARIES for value in names)
+
+
+def is_decoded(node: ast.expr, bindings: Bindings, depth: int) -> bool:
+    """A frame that a video library decoded, by the names of what the expression comes from."""
+    for part in walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)) and _DECODERS.search(last_name(part)):
+            return True
+        followed = bindings.of(part.id) if isinstance(part, ast.Name) and depth else ()
+        if any(is_decoded(value, bindings, depth - 1) for value in followed):
+            return True
+    return False
+
+
+def kind_of_loop(frame: Frame, loop: Any, bindings: Bindings) -> str:
+    if loop is None:
+        return ""
+    if isinstance(loop, ast.While):
+        return "range" if _counts(loop) else "stream"
+    source = loop.generators[0].iter if isinstance(loop, (ast.ListComp, ast.DictComp)) else loop.iter
+    return _kind_of_source(frame, source, bindings, 3)
+
+
+def _counts(loop: ast.While) -> bool:
+    """`while i < n`, with `i += 1` in the body, or `len(kept) < n`."""
+    if not isinstance(loop.test, ast.Compare):
+        return False
+    tested = {n.id for n in walk(loop.test) if isinstance(n, ast.Name)}
+    stepped = {
+        n.target.id for n in walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+    }
+    return bool(tested & stepped) or "len" in tested
+
+
+def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: int) -> str:
+    if isinstance(source, (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Constant)):
+        return "literal"
+    if isinstance(source, ast.Call):
+        name = last_name(source.func)
+        if name in _WRAPPERS and source.args:
+            kinds = [
+                _kind_of_source(frame, a, bindings, depth)
+                for a in source.args
+                if not isinstance(a, ast.Constant)
+            ]
+            if name == "islice" or "range" in kinds or "literal" in kinds:
+                return "range"
+            return "stream" if "stream" in kinds else kinds[0] if kinds else ""
+        if name in (
+            "range",
+            "trange",
+            "arange",
+            "linspace",
+            "split",
+            "items",
+            "keys",
+            "values",
+            "sorted",
+            "reversed",
+        ):
+            return "range"
+        if name in ("count", "cycle"):
+            return "stream"
+    if isinstance(source, ast.Name) and depth:
+        for value in bindings.of(source.id)[-1:]:
+            known = _kind_of_source(frame, value, bindings, depth - 1)
+            if known:
+                return known
+    words = " ".join(last_name(n) for n in walk(source) if isinstance(n, (ast.Name, ast.Attribute)))
+    if any(_STREAMS.search(word) for word in words.split()):
+        return "stream"
+    return "loader" if any(_LOADERS.search(word) for word in words.split()) else ""

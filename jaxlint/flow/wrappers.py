@@ -1,0 +1,47 @@
+"""Wrappers that hand back the function they are given, or one that behaves like it."""
+
+from __future__ import annotations
+
+from jaxlint.flow.facts import GuardOrder
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import PartialApi
+from jaxlint.flow.program import api
+from jaxlint.flow.values import (
+    BOUNDARY,
+    CONSTANT,
+    PARTIAL,
+    SCALAR,
+    UNKNOWN_VALUE,
+    Value,
+)
+
+
+@api_call("trace_guard")
+def trace_guard(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    target = call.argument(0, "fn")
+    if target is None or target.kind in (CONSTANT, SCALAR):
+        return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
+    if target.kind == BOUNDARY and not frame.quiet:
+        state = target.data
+        frame.record(
+            GuardOrder(
+                frame.place(call.node),
+                frame.symbol,
+                frame.proof(),
+                api=dotted,
+                inner=state.module.place(state.node),
+            )
+        )
+    return target
+
+
+@api_call("wraps")
+def wraps(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`functools.wraps(f)` is a decorator that changes nothing that matters here."""
+    return api(dotted)
+
+
+@api_call("transparent")
+def transparent(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A wrapper called rather than used as a decorator hands back what it is given."""
+    return call.positional[0] if call.positional else UNKNOWN_VALUE
