@@ -33,11 +33,12 @@ class Allocator:
         self.full: float | None = None  # share of the pool in use, from the map it draws
         self._map_follows = False
 
-    def feed(self, line: Line) -> None:
+    def feed(self, line: Line) -> bool:
+        """Whether the line says that an allocation failed."""
         text = line.text
         if "ran out of memory trying" in text:
-            self._ran_out(line)
-        elif "from device" in text:
+            return self._ran_out(line)
+        if "from device" in text:
             found = _FROM_DEVICE.search(text)
             if found:
                 self._collected.note(
@@ -46,6 +47,7 @@ class Allocator:
                     line,
                     key="taken-at-start",
                 )
+                return True
         elif self._map_follows and ("***" in text or "___" in text):
             found = _MAP.search(text)
             if found:
@@ -56,11 +58,12 @@ class Allocator:
                 self.limit = int(found["bytes"])
             elif found["key"] == "InUse":
                 self.in_use = int(found["bytes"])
+        return False
 
-    def _ran_out(self, line: Line) -> None:
+    def _ran_out(self, line: Line) -> bool:
         found = _RAN_OUT.search(line.text)
         if not found or _NO_FAILURE in line.text:
-            return
+            return False
         asked = int(found["bytes"]) if found["bytes"] else size(found["size"], found["size_unit"])
         self.requests.append(asked)
         del self.requests[1000:]
@@ -71,6 +74,7 @@ class Allocator:
             line,
             key=found["pool"],
         )
+        return True
 
     def is_fragmented(self) -> bool:
         """Whether more was free than the last request asked for."""

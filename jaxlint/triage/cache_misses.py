@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from jaxlint.triage.compile_log import plain_name
 from jaxlint.triage.evidence import Place
+from jaxlint.triage.progress import START, Moment
 from jaxlint.triage.reading import Line
 
 _BEGIN = re.compile(
@@ -45,6 +46,9 @@ _CONTINUES = (
     "explanation unavailable",
     "compare to",
 )
+
+# jax 0.9 and 0.10 put the address of their documentation right behind the last type, without a space.
+_DOCUMENTATION = re.compile(r"(?:\.? ?See )?https://(?:docs\.jax\.dev|jax\.readthedocs\.io)/\S*")
 
 # A structure whose description is several lines long goes on from column 0 to where it is said what differs.
 _LONG = re.compile(r"^ *\* at .+?, (?:now|seen) ")
@@ -108,6 +112,7 @@ class Miss:
     defined: str = ""
     reason: Reason = Reason.UNEXPLAINED
     changes: list[Change] = field(default_factory=list)
+    moment: Moment = START
 
     @property
     def is_of_jax(self) -> bool:
@@ -124,7 +129,7 @@ class CacheMisses:
         self._open: dict[tuple[str, str], Miss] = {}
         self._long: dict[tuple[str, str], list[str]] = {}
 
-    def feed(self, line: Line) -> bool:
+    def feed(self, line: Line, moment: Moment = START) -> bool:
         """Whether the line belongs to a record."""
         text = line.text
         writer = line.file, line.rank
@@ -132,14 +137,14 @@ class CacheMisses:
             found = _BEGIN.search(text)
             if found:
                 self._long.pop(writer, None)
-                self._begin(line, found)
+                self._begin(line, found, moment)
                 return True
         miss = self._open.get(writer)
         if miss is None:
             return False
         if writer in self._long:
             return self._go_on(writer, miss, text)
-        if _LONG.match(text) and not _is_change(text):
+        if _LONG.match(text) and not _is_change(_DOCUMENTATION.sub("", text)):
             self._long[writer] = [text]
             return True
         if text.startswith(_CONTINUES) and not text.lstrip().startswith("File "):
@@ -148,9 +153,9 @@ class CacheMisses:
         del self._open[writer]
         return False
 
-    def _begin(self, line: Line, found: re.Match[str]) -> None:
+    def _begin(self, line: Line, found: re.Match[str], moment: Moment) -> None:
         caller = f"{found['file']}:{found['line']} ({found['caller']})"
-        miss = Miss(Place(line.file, line.number), line.rank, caller)
+        miss = Miss(Place(line.file, line.number), line.rank, caller, moment=moment)
         self._open[line.file, line.rank] = miss
         self.count += 1
         if len(self.misses) < 20_000:
@@ -190,6 +195,7 @@ class CacheMisses:
 
     @staticmethod
     def _change(miss: Miss, text: str) -> None:
+        text = _DOCUMENTATION.sub("", text)
         found = _CONTEXT.match(text) or _CHANGE.match(text) or _SEEN.match(text)
         if not found:
             return

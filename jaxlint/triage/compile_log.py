@@ -23,6 +23,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from jaxlint.triage.evidence import Place
+from jaxlint.triage.progress import START, Moment
 from jaxlint.triage.reading import Line
 
 _COMPILING = re.compile(
@@ -43,12 +44,12 @@ _NAMES = 4096  # functions
 
 
 class Compiled(NamedTuple):
-    """One compilation: where the log says it, for which arguments, and at which step of the run."""
+    """One compilation: where the log says it, for which arguments, and when in the run."""
 
     place: Place
     types: tuple[str, ...]  # one for each array that is passed: `float32[12,8]`, `float32[]~weak`
     digest: bytes
-    step: int | None
+    moment: Moment
 
 
 @dataclass(slots=True)
@@ -84,15 +85,16 @@ class CompileLog:
     def __init__(self) -> None:
         self.functions: dict[tuple[str, str, str], Compilations] = {}
         self.lines = 0
+        self.beyond = 0  # compilations of functions on top of those that are told apart
         self._tracing: dict[tuple[str, str], tuple[str, float]] = {}
 
-    def feed(self, line: Line, step: int | None = None) -> bool:
+    def feed(self, line: Line, moment: Moment = START) -> bool:
         """Whether the line is one of a compile log."""
         text = line.text
         if "Compiling " in text:
             found = _COMPILING.search(text)
             if found:
-                self._compiled(line, found, step)
+                self._compiled(line, found, moment)
                 return True
         elif "Finished " in text:
             found = _FINISHED.search(text)
@@ -102,24 +104,29 @@ class CompileLog:
         elif "compilation cache hit" in text:
             found = _LOADED.search(text)
             if found:
-                self._of(line, found["name"]).loaded += 1
+                of = self._of(line, found["name"])
+                if of is not None:
+                    of.loaded += 1
                 return True
         return False
 
-    def _compiled(self, line: Line, found: re.Match[str], step: int | None) -> None:
+    def _compiled(self, line: Line, found: re.Match[str], moment: Moment) -> None:
+        self.lines += 1
         of = self._of(line, found["name"])
+        if of is None:
+            self.beyond += 1
+            return
         types = found["types"]
         digest = blake2b(types.encode(errors="replace"), digest_size=8).digest()
         of.count += 1
-        self.lines += 1
         if digest in of.forms or len(of.forms) < _FORMS:
             of.forms[digest] += 1
-        compiled = Compiled(Place(line.file, line.number), _types(types), digest, step)
+        compiled = Compiled(Place(line.file, line.number), _types(types), digest, moment)
         if len(of.kept) < _CHANGES:
             of.kept.append(compiled)
         of.last = compiled
-        if step is not None and len(of.steps) < _FORMS:
-            of.steps.add(step)
+        if moment.step is not None and len(of.steps) < _FORMS:
+            of.steps.add(moment.step)
         name, seconds = self._tracing.pop((line.file, line.rank), ("", 0.0))
         of.seconds += seconds if name == of.name else 0.0
         if of.count == 1:
@@ -132,17 +139,18 @@ class CompileLog:
             self._tracing[line.file, line.rank] = plain_name(found["name"]), seconds
             return
         of = self._of(line, found["name"])
+        if of is None:
+            return
         of.seconds += seconds
         if of.count <= 1:
             of.first_seconds = of.seconds
 
-    def _of(self, line: Line, name: str) -> Compilations:
+    def _of(self, line: Line, name: str) -> Compilations | None:
+        """The record of a function, None where there are too many of them."""
         key = _key(line, name)
         known = self.functions.get(key)
-        if known is None:
-            if len(self.functions) >= _NAMES:
-                key = (line.file, line.rank, "<others>")
-            known = self.functions.setdefault(key, Compilations(key[2], line.rank, line.file))
+        if known is None and len(self.functions) < _NAMES:
+            known = self.functions[key] = Compilations(key[2], line.rank, line.file)
         return known
 
 

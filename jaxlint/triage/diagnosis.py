@@ -18,6 +18,7 @@ from jaxlint.triage.scan import Scan
 from jaxlint.triage.series import Growth, Series
 from jaxlint.triage.sizes import shown
 from jaxlint.triage.symptoms import SYMPTOMS
+from jaxlint.triage.verdict import families, family_of, killed_by_launcher
 
 # A process this small has only just begun: importing jax and compiling alone take some hundred MB of a host.
 _HOST_LEAST = 1 << 30
@@ -35,6 +36,7 @@ class Diagnosis:
     boundaries: list[Boundary] = field(default_factory=list)
     series: list[tuple[Series, Growth | None]] = field(default_factory=list)
     orphans: list[Process] = field(default_factory=list)
+    survived: bool = False  # a device had no memory, and every process that this befell went on
     at: str = ""  # the user's line that the device's memory ran out in
     rules: list[str] = field(default_factory=list)
 
@@ -45,13 +47,16 @@ class Diagnosis:
 
 def diagnose(scan: Scan) -> Diagnosis:
     """What the logs come to."""
-    found = Diagnosis(boundaries=boundaries(scan.compiles, scan.misses), at=scan.exhausted.where)
+    found = Diagnosis(
+        boundaries=boundaries(scan.compiles, scan.misses, scan.progress), at=scan.exhausted.where
+    )
     for boundary in found.boundaries:
         describe(boundary)
     found.series = [(series, series.growth()) for series in scan.samples.series.values() if series.samples]
     found.orphans = scan.samples.processes.orphans()
     found.evidence = _evidence(scan, found)
-    found.families = _families(scan, found)
+    found.survived = scan.survived()
+    found.families = families(scan, found.evidence)
     found.notes = _notes(scan, found)
     found.steps = _steps(scan, found)
     found.rules = _rules(found)
@@ -65,7 +70,7 @@ def _evidence(scan: Scan, found: Diagnosis) -> list[Evidence]:
     leaking = [_of_boundary(boundary) for boundary in found.boundaries if boundary.leaks]
     told = [*scan.collected.all()]
     _disguised_by_hand(scan, told)
-    growing = _of_series(found)
+    growing = _of_series(scan, found)
     ran_out = any(e.symptom in ("resource-exhausted", "allocator-out") for e in told)
     growing += [_flat(s, ran_out) for s, growth in found.series if growth is None and _is_high(s, ran_out)]
     orphans = [_of_orphan(process) for process in found.orphans]
@@ -83,7 +88,7 @@ def _of_boundary(boundary: Boundary) -> Evidence:
     return Evidence(kind, text, count=boundary.count, places=places[:4], last=places[-1] if places else None)
 
 
-def _of_series(found: Diagnosis) -> list[Evidence]:
+def _of_series(scan: Scan, found: Diagnosis) -> list[Evidence]:
     """Memories that grow. Where both do, both are said; where one is flat, the other is the problem."""
     evidence = []
     flat_device = any(s.on_device and g is None and len(s.samples) >= 6 for s, g in found.series)
@@ -98,7 +103,9 @@ def _of_series(found: Diagnosis) -> list[Evidence]:
             f"by {shown(growth.per_step)} a {growth.of}{other}"
         )
         places = [series.samples[0].place, series.samples[-1].place]
-        evidence.append(Evidence(kind, text, count=series.seen, places=places, last=places[-1]))
+        # Numbers without a unit may be anything, but in a log that holds nothing else.
+        proof = not series.is_assumed or series.seen * 10 >= 9 * scan.lines.get(places[0].file, 0)
+        evidence.append(Evidence(kind, text, count=series.seen, places=places, last=places[-1], proof=proof))
     return evidence
 
 
@@ -147,38 +154,6 @@ def _cut_off(scan: Scan) -> Evidence:
     return Evidence("cut-off", text, count=len(places), places=places[:4], last=places[-1], proof=False)
 
 
-# ---------------------------------------------------------------- verdict
-
-
-def _families(scan: Scan, found: Diagnosis) -> list[Family]:
-    proven = [evidence for evidence in found.evidence if evidence.proof]
-    kinds = {evidence.symptom for evidence in proven}
-    if scan.told.killed_for_another_reason and kinds <= {"killed"}:
-        return []
-    named = dict.fromkeys(_family(evidence) for evidence in proven)
-    order = [Family.RETRACE, Family.HOST, Family.DEVICE, Family.CACHE]
-    if Family.CACHE in named and not kinds & {"resource-exhausted", "allocator-out", "disguised"}:
-        order = [Family.CACHE, Family.RETRACE, Family.HOST, Family.DEVICE]
-    elif kinds & {"rematerialisation", "taken-at-start"} or _one_large_request(scan):
-        order = [Family.DEVICE, Family.RETRACE, Family.HOST, Family.CACHE]
-    elif "kernel-killed" in kinds and Family.RETRACE not in named:
-        order = [Family.HOST, Family.DEVICE, Family.CACHE, Family.RETRACE]
-    return [family for family in order if family in named]
-
-
-def _family(evidence: Evidence) -> Family:
-    return SYMPTOMS[evidence.symptom].family
-
-
-def _one_large_request(scan: Scan) -> bool:
-    """Whether what could not be had is a large part of the device, which a pile of executables is not."""
-    capacities = [s.capacity for s in scan.samples.series.values() if s.on_device and s.capacity]
-    if scan.allocator.limit:
-        capacities.append(scan.allocator.limit)
-    requests = scan.exhausted.requests + scan.allocator.requests
-    return bool(capacities and requests) and max(requests) > max(capacities) / 4
-
-
 # ---------------------------------------------------------------- words
 
 
@@ -190,6 +165,18 @@ def _notes(scan: Scan, found: Diagnosis) -> list[str]:
         line = scan.told.killed_for_another_reason
         notes.append(f"line {line.number} says that the job was ended for another reason than its memory")
     kinds = {evidence.symptom for evidence in found.evidence if evidence.proof}
+    if found.survived:
+        notes.append(_went_on(scan))
+    if killed_by_launcher(scan, found.evidence):
+        notes.append(
+            "a device ran out of memory before signal 9 came: a launcher ends the other processes once one has "
+            "failed, so the kill says nothing about the host's memory"
+        )
+    if scan.compiles.beyond:
+        notes.append(
+            f"more functions were compiled than are told apart: {scan.compiles.beyond} compilations of further "
+            "ones are left out"
+        )
     if kinds & {"killed", "kernel-killed"} and any(scan.last_was_compile.values()):
         notes.append(
             "the log ends in a compilation: compiling takes many GB for a moment, so look for what had filled "
@@ -205,6 +192,14 @@ def _notes(scan: Scan, found: Diagnosis) -> list[str]:
     elif unsure:
         notes.append("the compile log shows no retrace, so it is arrays that are kept")
     return notes
+
+
+def _went_on(scan: Scan) -> str:
+    """That the run survived, and how far it came."""
+    last = max(mark.moment.step or 0 for mark in scan.out_of_memory.values())
+    kind, reached = scan.progress.kind, scan.progress.last
+    how_far = f", from {kind} {last} to {kind} {reached}" if kind and reached is not None else ""
+    return f"the run went on after the device had no memory{how_far}: the error was caught, or retried"
 
 
 def _steps(scan: Scan, found: Diagnosis) -> list[str]:
@@ -246,6 +241,6 @@ def _rules(found: Diagnosis) -> list[str]:
         if boundary.leaks:
             rules.update(dict.fromkeys(boundary.rules))
     for evidence in _telling(found.evidence, bool(rules)):
-        if evidence.proof and not (rules and _family(evidence) is Family.RETRACE):
+        if evidence.proof and not (rules and family_of(evidence) is Family.RETRACE):
             rules.update(dict.fromkeys(SYMPTOMS[evidence.symptom].rules))
     return list(rules)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jaxlint.triage.clock import Clock
 from jaxlint.triage.reading import Line
 
 QUOTED = 160  # characters of a line that are quoted
@@ -32,10 +33,15 @@ class Evidence:
     places: list[Place] = field(default_factory=list)
     last: Place | None = None
     proof: bool = True  # False: it hints at a family, and names none by itself
+    when: float | None = None  # seconds, the earliest, where logs give dates
+    firsts: dict[str, int] = field(default_factory=dict)  # the first line of each log
 
-    def seen(self, line: Line) -> None:
+    def seen(self, line: Line, when: float | None) -> None:
         """It is there once more."""
         self.count += 1
+        self.firsts.setdefault(line.file, line.number)
+        if when is not None:
+            self.when = when if self.when is None else min(self.when, when)
         self.last = Place(line.file, line.number)
         if len(self.places) < KEPT:
             self.places.append(self.last)
@@ -44,7 +50,8 @@ class Evidence:
 class Collected:
     """Evidence by kind, in the order it came up."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._kinds: dict[tuple[str, str], Evidence] = {}
 
     def note(self, symptom: str, text: str, line: Line, *, key: str = "", proof: bool = True) -> Evidence:
@@ -55,7 +62,7 @@ class Collected:
             if len(self._kinds) >= 200:  # texts with figures in them may be many
                 kind = symptom, ""
             known = self._kinds.setdefault(kind, Evidence(symptom, text, quote(line), proof=proof))
-        known.seen(line)
+        known.seen(line, self._clock.now(line.file))
         return known
 
     def all(self) -> list[Evidence]:

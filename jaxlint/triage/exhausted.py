@@ -13,12 +13,13 @@ from jaxlint.triage.reading import Line
 from jaxlint.triage.sizes import SIZE, shown, size
 from jaxlint.triage.tracebacks import Raised
 
+_WORDS = ("RESOURCE_EXHAUSTED", "CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory", "HIP_ERROR_OutOfMemory")
 _BYTES = re.compile(r"(?:trying to allocate|[Oo]ut of memory allocating) (\d+) bytes")
 _REQUEST = re.compile(
     rf"(?:[Aa]ttempting to (?:allocate|reserve)|trying to allocate|[Ff]ailed to allocate) {SIZE.format('size')}"
 )
 _TPU = re.compile(rf"Used {SIZE.format('used')} of {SIZE.format('all')} hbm")
-_MEMORY = re.compile(r"(?i)out of memory|allocat|attempting to reserve|\bhbm\b|\bvmem\b")
+_MEMORY = re.compile(r"(?i)out ?of ?memory|out_of_memory|allocat|attempting to reserve|\bhbm\b|\bvmem\b")
 _CODE = ("except ", "if ", "elif ", "raise ", "assert ", "#", ">>> ")  # a traceback shows source, too
 _ON_THE_HOST = re.compile(r"Out of memory allocating \d+ bytes")
 _MISMATCH = re.compile(
@@ -37,19 +38,18 @@ class Exhausted:
         self.where = ""  # the user's line that the first came from
         self.mismatches: list[Raised] = []
 
-    def feed(self, line: Line) -> None:
+    def feed(self, line: Line) -> bool:
+        """Whether the line says that a device found no memory."""
         text = line.text
-        if "RESOURCE_EXHAUSTED" not in text and "CUDA_ERROR_OUT_OF_MEMORY" not in text:
-            return
-        if text.lstrip().startswith(_CODE):
-            return
+        if not any(word in text for word in _WORDS) or text.lstrip().startswith(_CODE):
+            return False
         if not _MEMORY.search(text) or "from device" in text:  # that is the allocator's to tell
-            return
+            return False
         asked = _asked(text)
         figure = f" for {shown(asked)}" if asked else ""
         if _ON_THE_HOST.search(text):
             self._collected.note("host-allocation-failed", f"the CPU backend found no memory{figure}", line)
-            return
+            return False
         if asked:
             self.requests.append(asked)
             del self.requests[1000:]
@@ -60,6 +60,7 @@ class Exhausted:
         self._collected.note(
             "resource-exhausted", f"the device found no memory{figure}", line, key="resource-exhausted"
         )
+        return True
 
     def raised(self, raised: Raised, line: Line) -> None:
         """An exception was printed."""
@@ -82,8 +83,9 @@ class Exhausted:
 def is_device(raised: Raised) -> bool:
     """Whether a device ran out of memory."""
     text = raised.message
-    told = "RESOURCE_EXHAUSTED" in text or "CUDA_ERROR_OUT_OF_MEMORY" in text
-    return told and bool(_MEMORY.search(text)) and not _ON_THE_HOST.search(text)
+    return (
+        any(word in text for word in _WORDS) and bool(_MEMORY.search(text)) and not _ON_THE_HOST.search(text)
+    )
 
 
 def _asked(text: str) -> int | None:

@@ -29,6 +29,7 @@ def as_json(diagnosis: Diagnosis, scan: Scan) -> str:
             for p in diagnosis.orphans
         ],
         "out_of_memory_at": diagnosis.at or None,
+        "went_on_after_out_of_memory": diagnosis.survived,
         "progress": {
             "kind": scan.progress.kind or None,
             "first": scan.progress.first,

@@ -11,15 +11,24 @@ from jaxlint.triage.reading import Line
 _TABLE_ROW = re.compile(
     r"^\|\s*\d+\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(?P<pid>\d+)\s+[CGM+]+\s+(?P<name>\S.*?)\s+(?P<mib>\d+)MiB\s*\|"
 )
-_PS_COLUMNS = {"PID", "PPID", "RSS", "CMD", "COMMAND", "ARGS", "USER", "UID", "STAT", "S", "COMM"}
+_PS_COLUMNS = {"PID", "PPID", "RSS", "CMD", "COMMAND", "ARGS", "USER", "UID", "STAT", "S", "COMM", "VSZ"}
 # What the system itself starts, and what belongs on a GPU.
 _SERVICES = re.compile(r"(?i)\b(?:Xorg|Xwayland|gnome-shell|nvidia-|dcgm|nv-hostengine|kwin|systemd)")
 _MOST = 10_000
 
 
+def _is_header(words: list[str]) -> bool:
+    """The names of columns that `ps` was asked for: with PID there may be any others, RSS may stand alone."""
+    if "PID" in words:
+        return len(_PS_COLUMNS & set(words)) >= 2 and all(word.upper() == word for word in words)
+    return "RSS" in words and _PS_COLUMNS.issuperset(words)
+
+
 @dataclass(slots=True)
 class Process:
-    """What is known of one. Memory in bytes; `parent` is a PID, None where no sample says."""
+    """What is known of one: PID 0 where a listing does not say whose it is. Memory in bytes; `parent` is a PID,
+    None where no sample says.
+    """
 
     pid: int
     place: Place
@@ -44,9 +53,9 @@ class Processes:
         """Whether the line is one of `ps`."""
         text = line.text
         writer = line.file, line.rank
-        if "PID" in text and len(text) < 300:
+        if ("PID" in text or "RSS" in text) and len(text) < 300:
             words = text.split()
-            if "PID" in words and len(_PS_COLUMNS & set(words)) >= 2 and all(w.upper() == w for w in words):
+            if _is_header(words):
                 self._columns[writer] = words
                 self.last = None
                 return True
@@ -55,14 +64,14 @@ class Processes:
             return False
         cells = text.split(None, len(columns) - 1)
         row = dict(zip(columns, cells, strict=False))
-        if len(cells) < len(columns) or not row["PID"].isdigit():
+        if len(cells) < len(columns) or not all(row.get(key, "0").isdigit() for key in ("PID", "RSS")):
             del self._columns[writer]
             return False
         self._listed(line, row)
         return True
 
     def _listed(self, line: Line, row: dict[str, str]) -> None:
-        process = self._process(line, int(row["PID"]))
+        process = self._process(line, int(row.get("PID", 0)))
         process.listed = True
         process.name = (
             process.name or row.get("CMD") or row.get("COMMAND") or row.get("ARGS") or row.get("COMM", "")

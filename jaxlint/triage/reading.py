@@ -8,6 +8,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 STDIN = "-"
@@ -68,15 +69,24 @@ def _opened(path: str, name: str) -> Iterator[BinaryIO]:
         if path == STDIN:
             yield sys.stdin.buffer
             return
+        _refuse_others(Path(path), name)
         with open(path, "rb") as raw:
             if raw.peek(2)[:2] == b"\x1f\x8b":
                 with gzip.open(raw) as unpacked:
                     yield unpacked  # type: ignore[misc]  # it reads and peeks like any other
             else:
                 yield raw
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise LogError(f"{name}: cannot be read: {reason}") from None
+
+
+def _refuse_others(path: Path, name: str) -> None:
+    """A pipe that nobody writes to is waited for without an end. Raises LogError."""
+    if path.is_dir():
+        raise LogError(f"{name}: is a directory")
+    if path.exists() and not path.is_file():
+        raise LogError(f"{name}: is not a regular file; a pipe is read from standard input, as -")
 
 
 def _peek(stream: BinaryIO) -> bytes:

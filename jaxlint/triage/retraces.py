@@ -19,6 +19,7 @@ from itertools import pairwise
 from jaxlint.triage.cache_misses import CacheMisses, Change, Miss, Reason, by_identity
 from jaxlint.triage.compile_log import Compilations, CompileLog
 from jaxlint.triage.evidence import Place
+from jaxlint.triage.progress import WENT_ON, Moment, Progress
 
 # From how many compilations on it counts. Below, buckets and training beside evaluation look the same.
 _REMADE = 3  # times that one definition was made into a new function, or a static object was made anew
@@ -27,6 +28,9 @@ _SIZES = 5  # different sizes of one argument
 GROWING = 4  # different sizes that grow by the same amount each time
 _VALUES = 4  # different static values
 _STEPS = 4  # steps of the run at which one of jax's own operations was compiled
+_BURSTS = (
+    2  # steps at which what is compiled a number of times each is still warm-up: training and evaluation
+)
 _OWN = 12  # compilations of one of jax's own operations
 
 
@@ -48,6 +52,7 @@ class Boundary:
     places: list[Place]
     reason: Reason
     leaks: bool = False
+    over: bool = False  # it was compiled as often at the start, and the run went on without
     inferred: bool = False
     own: bool = False
     why: str = ""
@@ -66,7 +71,7 @@ def own_operations() -> frozenset[str]:
     return frozenset(json.loads(text)["names"])
 
 
-def boundaries(log: CompileLog, misses: CacheMisses) -> list[Boundary]:
+def boundaries(log: CompileLog, misses: CacheMisses, progress: Progress) -> list[Boundary]:
     """Every function that was compiled or traced more than once, those that leak first, the dearest first."""
     explained: dict[tuple[str, str, str], list[Miss]] = defaultdict(list)
     for miss in misses.misses:
@@ -74,10 +79,11 @@ def boundaries(log: CompileLog, misses: CacheMisses) -> list[Boundary]:
             explained[miss.place.file, miss.rank, miss.name].append(miss)
     processes = _processes(log)
     found = [
-        _boundary(of, explained.pop(key, []), processes.get(key[:2], 1)) for key, of in log.functions.items()
+        _boundary(of, explained.pop(key, []), processes.get(key[:2], 1), progress.now(*key[:2]))
+        for key, of in log.functions.items()
     ]
     if not log.lines:  # explanations alone
-        found += [_unlogged(key, of) for key, of in explained.items()]
+        found += [_unlogged(key, of, progress.now(*key[:2])) for key, of in explained.items()]
     again = [boundary for boundary in found if boundary.count > 1]
     return sorted(again, key=lambda b: (not b.leaks, b.own, -b.seconds_after_warm_up, -b.count, b.name))
 
@@ -102,7 +108,7 @@ def _processes(log: CompileLog) -> dict[tuple[str, str], int]:
     return found
 
 
-def _boundary(of: Compilations, misses: list[Miss], processes: int) -> Boundary:
+def _boundary(of: Compilations, misses: list[Miss], processes: int, end: Moment) -> Boundary:
     own = of.name in own_operations() and not misses
     boundary = Boundary(
         name=of.name,
@@ -122,16 +128,18 @@ def _boundary(of: Compilations, misses: list[Miss], processes: int) -> Boundary:
     _explain(boundary, misses)
     if boundary.count > 1 and not boundary.changes and boundary.reason in (Reason.UNEXPLAINED, Reason.NEW):
         _infer(boundary, of, processes)
-    boundary.leaks = _leaks(boundary, of, misses, processes)
+    boundary.over = _is_over([compiled.moment for compiled in (*of.kept, of.last) if compiled], end)
+    boundary.leaks = not boundary.over and _leaks(boundary, of, misses, processes)
     return boundary
 
 
-def _unlogged(key: tuple[str, str, str], misses: list[Miss]) -> Boundary:
+def _unlogged(key: tuple[str, str, str], misses: list[Miss], end: Moment) -> Boundary:
     """What is known where only cache misses were logged."""
     places = [miss.place for miss in misses]
     boundary = Boundary(key[2], key[1], len(misses), 0, 0, 0.0, 0.0, places, Reason.UNEXPLAINED)
     _explain(boundary, misses)
-    boundary.leaks = _goes_on(boundary, misses)
+    boundary.over = _is_over([miss.moment for miss in misses], end)
+    boundary.leaks = not boundary.over and _goes_on(boundary, misses)
     return boundary
 
 
@@ -189,6 +197,23 @@ def _type_changes(of: Compilations) -> list[Change]:
 
 
 # ---------------------------------------------------------------- does it go on?
+
+
+def _is_over(moments: Sequence[Moment], end: Moment) -> bool:
+    """Whether all was compiled within one step, or two, and the run went on without.
+
+    Objects of one class that jit a method each, and partials of one function, are compiled one after the other
+    by their first step, and look like a function that is made anew. Only what comes after can tell.
+    """
+    steps = [moment.reached for moment in moments]
+    turns = [moment.turns for moment in moments]
+    # What comes before the first step belongs to it.
+    return _ends_early([max(reached, 1) for reached in steps], end.reached) or _ends_early(turns, end.turns)
+
+
+def _ends_early(counts: Sequence[int], end: int) -> bool:
+    """Whether something happened at one or two counts only, and counting went on."""
+    return bool(counts) and len(set(counts)) <= _BURSTS and end - counts[-1] >= WENT_ON
 
 
 def _leaks(boundary: Boundary, of: Compilations, misses: Sequence[Miss], processes: int) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from jaxlint.triage import unmarked
 from jaxlint.triage.evidence import Place
 from jaxlint.triage.processes import Processes
 from jaxlint.triage.reading import Line
 from jaxlint.triage.series import Sample, Series
 from jaxlint.triage.sizes import SIZE, parse, size
+from jaxlint.triage.unmarked import Unmarked
 
 _STAMP = re.compile(
     r"(?:(?P<date>\d{4}[/-]\d\d[/-]\d\d)[ T])?(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d+)?)"
@@ -20,13 +22,19 @@ _CSV_ROW = re.compile(r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}, ")
 _TABLE = re.compile(r"\|\s*(?P<used>\d+)MiB\s*/\s*(?P<all>\d+)MiB\s*\|")
 _TABLE_GPU = re.compile(r"^\|\s*(?P<index>\d+)\s+\S.*\|\s*[0-9A-F]{8}:[0-9A-F]{2}:")
 _LOOP = re.compile(rf"^(?:{_STAMP.pattern}) +{SIZE.format('size')}(?P<what> used| RSS)?\s*$")
-_BARE = re.compile(rf"^(?:{_STAMP.pattern}) +(?P<number>\d+)\s*$")
-_FREE = re.compile(r"^Mem: +(?P<all>[\d.]+[BKMGTi]*) +(?P<used>[\d.]+[BKMGTi]*)")
-_RSS = re.compile(
-    rf"(?i)\b(?:rss|resident(?: set)?|host (?:ram|memory)|ram used)\b[^\d\n]{{0,16}}{SIZE.format('size')}"
+_FREE = re.compile(
+    r"^Mem: +(?P<all>[\d.]+[BKMGTi]*) +(?P<used>[\d.]+[BKMGTi]*) +(?P<free>[\d.]+[BKMGTi]*)(?: |$)"
 )
+# `rss=2048 MiB`, `RSS (MB): 2048`, `VmRSS: 2345678 kB`: a number without a unit is anyone's.
+_RSS = re.compile(
+    r"(?i)\b(?:vm)?(?:rss|resident(?: set)?|host (?:ram|memory)|ram used)\b"
+    r"(?:[\s=:'\"\[\]>~-]|\b(?:usage|used|memory|is|now|at|size|current|total|peak|max)\b)*"
+    rf"(?:\((?P<before>[KMGT]i?B)\)[\s=:]*)?{SIZE.format('size')}"
+)
+_PSUTIL = re.compile(r"\bpmem\(rss=(?P<bytes>\d+)")
 _IN_USE = re.compile(r"(?<![a-z_])bytes_in_use['\"]?\s*[:=]\s*(?P<bytes>\d+)")
 _LIMIT = re.compile(r"bytes_limit['\"]?\s*[:=]\s*(?P<bytes>\d+)")
+_WORDS_OF_RSS = ("rss", "RSS", "RAM", "host mem", "Host mem", "esident")
 _DAY = 86_400.0
 _SERIES = 64
 
@@ -41,13 +49,15 @@ class Samples:
         self._gpu: dict[tuple[str, str], str] = {}
         self._when: dict[tuple[str, str], float] = {}
         self._day: dict[tuple[str, str], float] = {}
-        self._bare: dict[tuple[str, str], list[tuple[Line, int | None]]] = {}
+        self._unmarked = Unmarked()
 
     def feed(self, line: Line, step: int | None) -> bool:
         """Whether the line is nothing but a sample."""
         text = line.text
         if not text:
             return False
+        if self._alone(line, step):
+            return True
         if "[MiB]" in text or "memory.used" in text or "used_gpu_memory" in text or "used_memory" in text:
             return self._header(line)
         writer = line.file, line.rank
@@ -89,8 +99,8 @@ class Samples:
             return False
         stamp = _STAMP.match(cells.get("timestamp", ""))
         name = f"gpu {cells.get('index') or cells.get('gpu_name') or cells.get('name') or '0'}"
-        self._add(line, name, used, self._time(line, stamp), step, device=True)
-        self.series[name].capacity = _mebibytes(cells.get("memory.total", "")) or self.series[name].capacity
+        capacity = _mebibytes(cells.get("memory.total", ""))
+        self._add(line, name, used, self._time(line, stamp), step, device=True, capacity=capacity)
         return True
 
     def _table(self, line: Line, step: int | None) -> bool:
@@ -102,8 +112,8 @@ class Samples:
         found = _TABLE.search(line.text)
         if found:
             name = f"gpu {self._gpu.get(writer, '0')}"
-            self._add(line, name, int(found["used"]) << 20, self._when.get(writer), step, device=True)
-            self.series[name].capacity = int(found["all"]) << 20
+            used, capacity = int(found["used"]) << 20, int(found["all"]) << 20
+            self._add(line, name, used, self._when.get(writer), step, device=True, capacity=capacity)
             return True
         return self.processes.row_of_table(line)
 
@@ -117,55 +127,52 @@ class Samples:
                 name = "rss" if found["what"] == " RSS" else "host"
                 self._add(line, name, used, self._time(line, found), step)
                 return True
-        bare = _BARE.match(line.text)
-        if bare:
-            self._maybe(line, step)
-            return True
-        return False
+        readings = self._unmarked.timed(line, step)
+        self._believe(readings or [])
+        return readings is not None
 
-    def _maybe(self, line: Line, step: int | None) -> None:
-        """A time and a number, from `free -m | awk`: believed once there are three of them."""
-        waiting = self._bare.setdefault((line.file, line.rank), [])
-        waiting.append((line, step))
-        if len(waiting) < 3 and "host" not in self.series:
-            return
-        for earlier, at in waiting:
-            found = _BARE.match(earlier.text)
-            if found:
-                self._add(earlier, "host", int(found["number"]) << 20, self._time(earlier, found), at)
-        waiting.clear()
+    def _alone(self, line: Line, step: int | None) -> bool:
+        readings = self._unmarked.alone(line, step)
+        self._believe(readings or [])
+        if readings is None and self._unmarked.is_mixed(line.file, line.rank):
+            self.series.pop(_named(line, unmarked.RSS), None)
+        return readings is not None
+
+    def _believe(self, readings: Iterable[unmarked.Reading]) -> None:
+        for reading in readings:
+            when = self._time(reading.line, _STAMP.match(reading.clock))
+            self._add(reading.line, reading.name, reading.used, when, reading.step)
 
     def _free(self, line: Line, step: int | None) -> bool:
         found = _FREE.match(line.text)
         if not found:
             return False
         unit = _unit_of_free(found["all"])
-        capacity, used = (_with_unit(found[key], unit) for key in ("all", "used"))
-        if used is None:
+        capacity, used, free = (_with_unit(found[key], unit) for key in ("all", "used", "free"))
+        if used is None or free is None or not capacity or max(used, free) > capacity:
             return False
-        self._add(line, "host", used, self._when.get((line.file, line.rank)), step)
-        self.series["host"].capacity = capacity or 0
+        self._add(line, "host", used, self._when.get((line.file, line.rank)), step, capacity=capacity)
         return True
 
     def _resident(self, line: Line, step: int | None) -> None:
         process = self.processes.last
         if process is not None and process.resident:
             when = self._when.get((line.file, line.rank))
-            self._add(line, f"rss {process.pid}", process.resident, when, step)
+            name = f"rss {process.pid}" if process.pid else "rss"
+            self._add(line, name, process.resident, when, step)
 
     def _printed(self, line: Line, step: int | None) -> bool:
         text = line.text
         if "bytes_in_use" in text:
             found = _IN_USE.search(text)
             if found:
-                self._add(line, "gpu bytes_in_use", int(found["bytes"]), None, step, device=True)
                 limit = _LIMIT.search(text)
-                self.series["gpu bytes_in_use"].capacity = int(limit["bytes"]) if limit else 0
-        elif ("rss" in text or "RSS" in text or "RAM" in text or "host mem" in text.lower()) and len(
-            text
-        ) < 500:
-            found = _RSS.search(text)
-            used = _guarded(size, found["size"], found["size_unit"]) if found and found["size_unit"] else None
+                capacity = int(limit["bytes"]) if limit else None
+                self._add(
+                    line, "gpu bytes_in_use", int(found["bytes"]), None, step, device=True, capacity=capacity
+                )
+        elif len(text) < 500 and any(word in text for word in _WORDS_OF_RSS):
+            used = _resident_bytes(text)
             if used:
                 self._add(line, "rss", used, None, step)
         stamp = _STAMP.match(text) if text[:1].isdigit() else None
@@ -176,14 +183,22 @@ class Samples:
     # ------------------------------------------------------------ keeping them
 
     def _add(
-        self, line: Line, name: str, used: int, when: float | None, step: int | None, *, device: bool = False
+        self,
+        line: Line,
+        name: str,
+        used: int,
+        when: float | None,
+        step: int | None,
+        *,
+        device: bool = False,
+        capacity: int | None = None,
     ) -> None:
-        if line.rank:
-            name = f"{name} (rank {line.rank})"
+        name = _named(line, name)
         if name not in self.series and len(self.series) >= _SERIES:
             return
         series = self.series.setdefault(name, Series(name, device))
         series.add(Sample(Place(line.file, line.number), used, when, step))
+        series.capacity = capacity or series.capacity
 
     def _time(self, line: Line, found: re.Match[str] | None) -> float | None:
         """Seconds, counted on over midnight."""
@@ -198,6 +213,20 @@ class Samples:
             self._day[writer] = day
         self._when[writer] = day + clock
         return day + clock
+
+
+def _named(line: Line, name: str) -> str:
+    return f"{name} (rank {line.rank})" if line.rank else name
+
+
+def _resident_bytes(text: str) -> int | None:
+    """What a line says that a process has resident."""
+    of_psutil = _PSUTIL.search(text)
+    if of_psutil:
+        return int(of_psutil["bytes"])
+    found = _RSS.search(text)
+    unit = (found["size_unit"] or found["before"]) if found else ""
+    return _guarded(size, found["size"], unit) if found and unit else None
 
 
 def _mebibytes(text: str) -> int | None:

@@ -6,21 +6,25 @@ from collections.abc import Iterable
 
 from jaxlint.triage.allocator import Allocator
 from jaxlint.triage.cache_misses import CacheMisses
+from jaxlint.triage.clock import Clock
 from jaxlint.triage.compile_log import CompileLog
 from jaxlint.triage.evidence import Collected, Place
 from jaxlint.triage.exhausted import Exhausted
-from jaxlint.triage.progress import Progress
+from jaxlint.triage.progress import Mark, Progress
 from jaxlint.triage.reading import Line, lines
 from jaxlint.triage.samples import Samples
 from jaxlint.triage.told import Told
 from jaxlint.triage.tracebacks import Tracebacks
+
+_WRITERS = 4096  # logs and ranks that are told apart
 
 
 class Scan:
     """All that was found in some logs. Its size is bounded, whatever theirs is."""
 
     def __init__(self) -> None:
-        self.collected = Collected()
+        self.clock = Clock()
+        self.collected = Collected(self.clock)
         self.compiles = CompileLog()
         self.misses = CacheMisses()
         self.tracebacks = Tracebacks()
@@ -29,6 +33,7 @@ class Scan:
         self.told = Told(self.collected)
         self.samples = Samples()
         self.progress = Progress()
+        self.out_of_memory: dict[tuple[str, str], Mark] = {}  # of each writer, the last time
         self.lines: dict[str, int] = {}
         self.ranks: set[str] = set()
         self.cut_off: list[Line] = []  # the last line of each log that ends within a line
@@ -46,21 +51,30 @@ class Scan:
     def feed(self, line: Line) -> None:
         """Read one line."""
         self.lines[line.file] = line.number
-        if line.rank and len(self.ranks) < 4096:
+        if line.rank and len(self.ranks) < _WRITERS:
             self.ranks.add(line.rank)
+        self.clock.feed(line)
         # jax's own lines are long and many, and mean nothing to anyone else.
-        if self.misses.feed(line) or self.compiles.feed(line, self.progress.step(line)):
+        now = self.progress.now(line.file, line.rank)
+        if self.misses.feed(line, now) or self.compiles.feed(line, now):
             self.last_was_compile[line.file] = True
             return
         raised = self.tracebacks.feed(line)
         if raised is not None:
             self.exhausted.raised(raised, line)
-        self.exhausted.feed(line)
-        self.allocator.feed(line)
-        if not self.samples.feed(line, self.progress.feed(line)):
-            self.told.feed(line)
+        step = self.progress.feed(line)
+        out = self.exhausted.feed(line) | self.allocator.feed(line)
+        if out and len(self.out_of_memory) < _WRITERS:
+            self.out_of_memory[line.file, line.rank] = self.progress.mark(line.file, line.rank)
+        if not self.samples.feed(line, step) and not self.told.feed(line) and raised is None and not out:
+            self.progress.printed(line)
         if line.text.strip():
             self.last_was_compile[line.file] = False
+
+    def survived(self) -> bool:
+        """Whether every process that a device had no memory for has gone on."""
+        marks = self.out_of_memory.items()
+        return bool(marks) and all(self.progress.went_on_as_before(*writer, mark) for writer, mark in marks)
 
     @property
     def place_of_end(self) -> list[Place]:

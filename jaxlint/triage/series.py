@@ -45,6 +45,11 @@ class Series:
             self._every *= 2
 
     @property
+    def is_assumed(self) -> bool:
+        """Whether the log gives numbers alone, and their unit is a guess."""
+        return "(no unit" in self.name
+
+    @property
     def first(self) -> int:
         return self.samples[0].used
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_UNITS = {"": 1, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 # `2.69GiB`, `1234 MiB`, `18.5G`, `12 kB`: decimal units are read as binary ones, as nvidia-smi, XLA, free and
 # the kernel mean them.

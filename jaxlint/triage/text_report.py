@@ -39,7 +39,8 @@ def headline(diagnosis: Diagnosis) -> str:
         return "no family named: there are hints, and no proof" if weak else "nothing found"
     first, *others = diagnosis.families
     besides = f" (and {', '.join(str(family) for family in others)})" if others else ""
-    return f"{first}{besides}: {_strongest(diagnosis, first)}"
+    lived = ", and the run went on after it" if first is Family.DEVICE and diagnosis.survived else ""
+    return f"{first}{besides}: {_strongest(diagnosis, first)}{lived}"
 
 
 def _strongest(diagnosis: Diagnosis, family: Family) -> str:
@@ -111,6 +112,7 @@ def _boundaries(diagnosis: Diagnosis) -> Iterator[str]:
         seconds = f"{b.seconds_after_warm_up:.2f} s" if b.seconds else "-"
         rank = f" (rank {b.rank})" if b.rank else ""
         remarks = b.why if b.leaks or not b.own else ""
+        remarks = "at the start, and not since" if b.over else remarks
         loaded = f"{b.loaded} from the cache; " if b.loaded else ""
         table.append((str(b.count), str(b.forms or "-"), seconds, b.name + rank, loaded + remarks))
     widths = [max(len(row[i]) for row in table) for i in range(4)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jaxlint.triage.cache_misses import Reason
 from jaxlint.triage.diagnosis import Diagnosis, diagnose
 from jaxlint.triage.reading import Line
 from jaxlint.triage.scan import Scan
@@ -112,6 +113,101 @@ def test_a_function_that_is_made_anew_is_a_leak_from_the_third_on() -> None:
 
     assert leaks(*log) == ["loss"]
     assert leaks(*log[:-6]) == []
+
+
+# ---------------------------------------------------------------- warm-up of several objects
+
+
+def made_anew(times: int, *, name: str = "step") -> list[str]:
+    """What jax says of objects that jit a method each, and of a function that is made anew: the same."""
+    log = []
+    for number in range(times):
+        log += ["TRACING CACHE MISS at fit.py:12:4 (main):", "  never seen function:"]
+        log += [f"    {name} id={number} defined at fit.py:5"]
+        log += ["  but seen another function defined on the same line; maybe the function is"] * (number > 0)
+        log += [compiled(name, "float32[8]")]
+    return log
+
+
+STEPS = [f"step {n} loss 0.{n}" for n in range(8)]
+
+
+@pytest.mark.parametrize("times", [3, 8, 40])
+@pytest.mark.parametrize(
+    "after",
+    [STEPS, [f"loss 0.{n}" for n in range(8)], [f"{n}/100 [00:0{n}<00:09, 1.2it/s]" for n in range(8)]],
+    ids=["steps", "lines", "bar"],
+)
+def test_objects_that_jit_a_method_each_are_no_leak(times: int, after: list[str]) -> None:
+    assert leaks(*made_anew(times), *after) == []
+    assert leaks(after[0], *made_anew(times), *after[1:]) == []
+    assert leaks(*[compiled("step", "float32[8]")] * times, *after) == []
+
+
+def test_what_was_over_early_is_said_in_the_table() -> None:
+    (boundary,) = diagnosis_of(*made_anew(8), *STEPS).boundaries
+
+    assert boundary.over and boundary.count == 8
+
+
+def test_what_training_and_evaluation_compile_once_each_is_over() -> None:
+    log = [*made_anew(4), *STEPS[:4], *made_anew(4), *STEPS[4:]]
+
+    assert leaks(*log) == []
+
+
+def test_what_is_made_anew_at_each_step_is_a_leak() -> None:
+    log = [line for n in range(8) for line in (*made_anew(2)[-5:], f"step {n} loss 0.1")]
+
+    assert leaks(*log) == ["step"]
+
+
+def test_what_is_made_anew_until_the_log_ends_is_a_leak() -> None:
+    assert leaks(*STEPS[:2], *made_anew(8)) == ["step"]
+    assert leaks(*made_anew(8), "done") == ["step"]
+
+
+def test_too_many_functions_are_counted_and_named_nowhere() -> None:
+    log = [compiled(f"step{n}", "float32[8]") for n in range(5000)]
+    diagnosis = diagnosis_of(*log, *[compiled("late", f"float32[{n}]") for n in range(40)])
+
+    assert diagnosis.boundaries == []
+    assert diagnosis.families == []
+    assert any(f"{5000 - 4096 + 40} compilations" in note for note in diagnosis.notes)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "https://docs.jax.dev/en/latest/type_promotion.html#weak-types",
+        "\nwhere weak_type=True often means a Python builtin numeric value, and \n"
+        "weak_type=False means a jax.Array.\n"
+        "See https://docs.jax.dev/en/latest/type_promotion.html#weak-types.",
+        " See https://jax.readthedocs.io/en/latest/type_promotion.html#weak-types.",
+    ],
+    ids=["0.10", "0.6", "in one line"],
+)
+def test_weak_types_are_told_without_the_address_behind_them(ending: str) -> None:
+    log = [
+        *[
+            "TRACING CACHE MISS at fit.py:12:4 (main):",
+            "  for step defined at fit.py:5",
+            "  different input types:",
+        ],
+        *f"  * at x, now f32[]{{weak_type=True}} and before f32[]{{weak_type=False}}{ending}".split("\n"),
+        "TRACING CACHE MISS at fit.py:12:4 (main):",
+        "  never seen function:",
+        "    other id=7 defined at fit.py:9",
+    ]
+    scan = Scan()
+    for number, text in enumerate(log, 1):
+        scan.feed(Line("run.log", number, text))
+    first = scan.misses.misses[0]
+
+    assert [tuple(change) for change in first.changes] == [
+        ("x", "f32[]{weak_type=False}", "f32[]{weak_type=True}")
+    ]
+    assert first.reason is Reason.WEAK
 
 
 def test_weak_types_are_told_from_shapes() -> None:

@@ -13,6 +13,7 @@ from jaxlint.triage.samples import Samples
 from jaxlint.triage.series import Sample, Series
 
 MIB, GIB = 1 << 20, 1 << 30
+HOST, RSS = "host (no unit: read as MiB)", "rss (no unit: read as KiB)"
 
 
 def read(text: str) -> Samples:
@@ -43,8 +44,26 @@ def used(samples: Samples) -> dict[str, list[int]]:
         ),
         ("12:00:05 12 GB used", {"host": [12 * GIB]}),
         ("12:00:05 3.5 GB RSS", {"rss": [int(3.5 * GIB)]}),
-        ("12:00:00 100\n12:00:05 101\n12:00:10 102", {"host": [100 * MIB, 101 * MIB, 102 * MIB]}),
-        ("12:00:00 100\n12:00:05 101", {}),  # two lines of a time and a number may be anything
+        ("12:00:00 9100\n12:00:05 9111\n12:00:10 9102", {HOST: [9100 * MIB, 9111 * MIB, 9102 * MIB]}),
+        ("12:00:00 9100\n12:00:05 9111", {}),  # two lines of a time and a number may be anything
+        ("12:00:00 128\n12:00:05 256\n12:00:10 384\n12:00:15 512", {}),  # a counter
+        ("12:00:00 3\n12:00:05 7\n12:00:10 4", {}),
+        ("12:00:00 2097152\n12:00:05 2098176\n12:00:10 2099999", {RSS: [2 * GIB, 2049 * MIB, 2099999 << 10]}),
+        (" 2097152\n 2098176\n 2099999", {RSS: [2 * GIB, 2049 * MIB, 2099999 << 10]}),  # ps -o rss= alone
+        ("2097152\n2098176\n2099999\nloss 0.3", {}),  # numbers of a program
+        ("step 1\n2097152\n2098176\n2099999", {}),
+        ("  RSS\n2097152\n  RSS\n1048576", {"rss": [2 * GIB, GIB]}),
+        ("  RSS    VSZ\n2097152 9999999", {"rss": [2 * GIB]}),
+        ("memory: 1234\nmemory: 1240\nmemory: 1300", {}),
+        ("replay memory: 1234 transitions", {}),
+        ("host memory: 512 b", {"rss": [512]}),
+        ("Mem: 1234 5678", {}),  # not of `free`
+        ("Mem: 1234 5678 9999", {}),
+        ("VmRSS:\t 2097152 kB", {"rss": [2 * GIB]}),
+        ("RSS (MB): 2048", {"rss": [2 * GIB]}),
+        ("RSS feeds: 12 M", {}),
+        ("rss: 123456", {}),  # of what?
+        ("pmem(rss=2147483648, vms=9, shared=1)", {"rss": [2 * GIB]}),
         ("Mem:           64243       12000       40000", {"host": [12000 * MIB]}),
         ("Mem:        65784832    12288000    40000000", {"host": [12000 * MIB]}),
         ("Mem:            62Gi       7.5Gi        40Gi", {"host": [int(7.5 * GIB)]}),

@@ -8,8 +8,8 @@ from jaxlint import registry
 from jaxlint.cli import main
 from jaxlint.triage.families import MEANINGS, Family
 from jaxlint.triage.remedies import REMEDIES
+from jaxlint.triage.signs import SIGNS
 from jaxlint.triage.symptoms import SYMPTOMS
-from jaxlint.triage.told import SIGNS
 
 
 def test_every_rule_of_the_table_exists() -> None:

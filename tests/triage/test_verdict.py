@@ -1,0 +1,214 @@
+"""What came first names the family, what the run survived comes last, and what is only talked of names nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from jaxlint.cli import main
+from jaxlint.triage import text_report
+from jaxlint.triage.diagnosis import Diagnosis, diagnose
+from jaxlint.triage.reading import Line
+from jaxlint.triage.scan import Scan, scan
+
+OUT = "jaxlib._jax.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes."
+TRACEBACK = ["Traceback (most recent call last):", '  File "train.py", line 9, in main', OUT]
+
+
+def read(*texts: str, rank: str = "") -> Scan:
+    found = Scan()
+    for number, text in enumerate(texts, 1):
+        found.feed(Line("run.log", number, text, rank))
+    return found
+
+
+def families(*texts: str) -> list[str]:
+    return [str(family) for family in diagnose(read(*texts)).families]
+
+
+def of_files(tmp_path: Path, logs: dict[str, list[str]]) -> Diagnosis:
+    paths = []
+    for name, lines in logs.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        paths.append(str(tmp_path / name))
+    return diagnose(scan(paths))
+
+
+# ---------------------------------------------------------------- killed, or only talked of
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.",
+        "subprocess.CalledProcessError: Command 'python train.py' returned non-zero exit status -9.",
+        "subprocess.CalledProcessError: Command 'python train.py' returned non-zero exit status 137.",
+        "CompletedProcess(args=['python'], returncode=-9)",
+        "<Process name='Process-1' pid=8113 parent=8100 stopped exitcode=-SIGKILL>",
+        "The exit codes of the workers are {SIGKILL(-9)}",
+        "mpirun noticed that process rank 3 with PID 8113 on node n1 exited on signal 9 (Killed).",
+        "srun: error: n1: task 3: Exited with exit code 137",
+        "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
+        "exit code 137",
+        "exit status: 137",
+        "train.py exit code 137",
+        "    Exit Code:    137",
+        '  "exitCode": 137,',
+        "Main process exited, code=killed, status=9/KILL",
+        "zsh: killed     python train.py",
+        "Killed: 9",
+        "Process exited with code 137, which usually means that memory ran out",
+        "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+        "(raylet) node_manager.cc:3040: 2 Workers (tasks / actors) killed due to memory pressure (OOM)",
+        "RuntimeError: DataLoader worker (pid 8113) is killed by signal: Killed.",
+        "RuntimeError: DataLoader worker (pid 8113) is killed by signal: Bus error. It is possible that "
+        "dataloader's workers are out of shared memory.",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=123.batch. Some of your processes may have been",
+        "slurmstepd: error: Detected 3 oom_kill events in StepId=123.0.",
+        "123.batch      python   OUT_OF_ME+      0:125",
+        "State: OUT_OF_MEMORY (exit code 0)",
+        "      Reason:       OOMKilled",
+        "train-0   0/1     OOMKilled   2 (30s ago)   3m",
+        "oom_kill 3",
+        "Your session crashed after using all available RAM.",
+    ],
+)
+def test_a_kill_is_heard(text: str) -> None:
+    assert families(text) == ["host RAM"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# exit code 137 means that the kernel killed it",
+        "If the job ends with exit code 137, lower the batch size",
+        "exit code 137 usually means out of memory",
+        "see the page on exit code 137",
+        "restart policy: retry when the container exited with 137",
+        "handles SIGKILL (signal 9) and exit code 137 alike",
+        "echo exit code 137",
+        "if returncode == 137: raise MemoryError",
+        "the container did not exit with exit code 137",
+        "exited with code 0 after 137 steps",
+        'State: {"OOMKilled": false, "ExitCode": 1}',
+        "pods that are OOMKilled? raise the limit",
+        "oom_kill 0",
+        "Detected 0 oom-kill event(s)",
+        "via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL",
+        "step 137 loss 0.3 exit gate 0.137",
+        "learning rate 0.137 with status 200",
+        "the process pool is killed by hand",
+    ],
+)
+def test_a_mere_mention_is_no_kill(text: str) -> None:
+    assert families(text) == []
+
+
+def test_a_worker_that_ends_abruptly_is_a_hint() -> None:
+    diagnosis = diagnose(read("RuntimeError: DataLoader worker (pid(s) 8113) exited unexpectedly"))
+
+    assert diagnosis.families == []
+    assert [e.symptom for e in diagnosis.evidence] == ["worker-killed"]
+
+
+# ---------------------------------------------------------------- several ranks
+
+
+def test_ranks_that_a_launcher_ends_say_nothing_about_the_host(tmp_path: Path) -> None:
+    diagnosis = of_files(
+        tmp_path,
+        {
+            "rank0.log": ["2026-05-03 10:00:09,001 step 3", "exit code 137"],
+            "rank1.log": ["2026-05-03 10:00:01,001 step 3", *TRACEBACK],
+        },
+    )
+
+    assert [str(family) for family in diagnosis.families] == ["device memory"]
+    assert any("a launcher ends the other processes" in note for note in diagnosis.notes)
+
+
+def test_the_first_cause_leads_whatever_the_order_of_the_logs(tmp_path: Path) -> None:
+    kernel = "[Sun May  3 10:00:01 2026] Out of memory: Killed process 8113 (python) anon-rss:9000000kB"
+    late = {
+        "rank0.log": ["2026-05-03 10:00:09,001 INFO all-reduce failed", *TRACEBACK],
+        "dmesg.log": [kernel],
+    }
+    early = {
+        "dmesg.log": [kernel.replace("10:00:01", "10:00:20")],
+        "rank0.log": ["2026-05-03 10:00:09,001 INFO x", *TRACEBACK],
+    }
+
+    assert [str(f) for f in of_files(tmp_path, late).families] == ["host RAM", "device memory"]
+    assert [str(f) for f in of_files(tmp_path, early).families] == ["device memory", "host RAM"]
+
+
+def test_in_one_log_the_earlier_line_leads() -> None:
+    kernel = "Out of memory: Killed process 8113 (python) anon-rss:9000000kB"
+
+    assert families(kernel, *TRACEBACK) == ["host RAM", "device memory"]
+    assert families(*TRACEBACK, kernel) == ["device memory", "host RAM"]
+
+
+def test_a_kill_before_the_device_failed_is_kept() -> None:
+    assert families("exit code 137", *TRACEBACK) == ["host RAM", "device memory"]
+
+
+# ---------------------------------------------------------------- what the run survived
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        [f"step {n} loss 0.{n}" for n in (3, 4)],
+        [f"loss 0.{n} lr 0.1" for n in range(5)],
+    ],
+)
+def test_a_run_that_went_on_is_said_to_have_done_so(after: list[str]) -> None:
+    before = ["step 1 loss 0.9", "step 2 loss 0.8", "loss 0.5 lr 0.1"]
+    found = read(*before, *TRACEBACK, "retrying with half the batch", *after)
+    diagnosis = diagnose(found)
+
+    assert diagnosis.survived
+    assert "and the run went on after it" in text_report.text(diagnosis, found)
+
+
+def test_what_it_died_of_comes_before_what_it_survived() -> None:
+    before = ["step 1 loss 0.9", *TRACEBACK, "step 2 loss 0.8", "step 3 loss 0.8", "Killed"]
+
+    assert families(*before) == ["host RAM", "device memory"]
+
+
+def test_a_run_that_ends_there_went_nowhere() -> None:
+    report = [
+        f"2026-05-03 10:00:0{n} I xla/tsl/bfc_allocator.cc:1039] InUse at 7f{n} of size {n}" for n in range(9)
+    ]
+    found = read("step 1 loss 0.9", "step 2 loss 0.8", *report, *TRACEBACK, *report)
+
+    assert not diagnose(found).survived
+
+
+# ---------------------------------------------------------------- inputs
+
+
+def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "pipe.log"
+    os.mkfifo(pipe)
+
+    assert main(["triage", str(pipe)]) == 2
+    assert "not a regular file" in capsys.readouterr().err
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_null_byte_in_a_name_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["triage", "run\0.log"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_samples_that_bear_a_rank_or_are_many_are_read() -> None:
+    header = "index, memory.used [MiB], memory.total [MiB]"
+    rows = [f"{index}, 10 MiB, 99 MiB" for index in range(100)]
+
+    assert diagnose(read(header, *rows, rank="3")).families == []
