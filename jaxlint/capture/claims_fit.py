@@ -168,7 +168,7 @@ def contiguity(case: Case) -> Iterator[Claim]:
                         "allocate what stays (state, constants) before what comes and goes", None, "order"
                     ),
                     case.remedy("a smaller temp block: remat or micro-batches", None, "see above"),
-                    case.remedy("TF_GPU_ALLOCATOR=cuda_malloc_async on CUDA", None, "slower allocations"),
+                    case.remedy("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async on CUDA", None, "slower allocations"),
                 ),
                 function=case.function,
             )

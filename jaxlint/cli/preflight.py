@@ -40,7 +40,7 @@ def run(args: Namespace) -> int:
     if not workspace.files:
         status.complain("no Python files found")
         return status.FAILED
-    found = points(gather(workspace, registry.listed(), os.environ))
+    found = points(gather(workspace, registry.listed(), os.environ, args.paths or ["."]))
     write = {"text": report.text, "markdown": report.markdown, "json": report.as_json}
     print(write[args.output_format](found))
     return status.FINDINGS if failed(found) else status.CLEAN

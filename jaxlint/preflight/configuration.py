@@ -63,12 +63,11 @@ def precision(material: Material) -> Point:
         found.status = Status.FAIL
         return found
     x64 = [c for c in material.of(ConfigChange) if c.option in _X64 and not (c.value_known and not c.value)]
-    if x64 or material.unread:
+    if x64:
         found.status = Status.NOT_SHOWN
     elif not material.modules:
         found.status = Status.NOT_APPLICABLE
     found.evidence = [_said(change) for change in x64]
-    found.evidence += [Evidence("cannot be parsed", path) for path in material.unread]
     if not x64:
         read = len(material.modules)
         found.evidence.append(

@@ -13,6 +13,8 @@ _PREFIX = "XLA_PYTHON_CLIENT_"
 _PREALLOCATE = f"{_PREFIX}PREALLOCATE"
 _FRACTION = f"{_PREFIX}MEM_FRACTION"
 _NEW_FRACTION = "XLA_CLIENT_MEM_FRACTION"  # beside the old name since jaxlib 0.5; both at once raise
+_TF = "TF_GPU_ALLOCATOR"  # named in messages of the CUDA plugin, and read by it nowhere (0.6.2)
+_OF_TENSORFLOW = f"{_TF}={{}} is TensorFlow's; jax reads {_PREFIX}ALLOCATOR=cuda_async"
 _OFF = frozenset({"false", "False", "0"})  # these three and no other spelling, in all versions read
 _MOST = 0.9  # a fraction above leaves less than a tenth for transients, other libraries and cohabitants
 
@@ -31,11 +33,12 @@ def headroom(material: Material) -> Point:
     fractions = [a for a in material.variables if a.name in (_FRACTION, _NEW_FRACTION)]
     on = [a for a in preallocate if a.value and a.value not in _OFF]
     high = [a for a in fractions if (number := _number(a.value)) is not None and number > _MOST]
-    found.evidence = late + [_said(a) for a in (*preallocate, *fractions)]
-    if late or on or high:
+    wrong = [Evidence(f"{a.name}={a.value} leaves no headroom", a.place) for a in high]
+    wrong += [Evidence(f"{a.name}={a.value} turns it on", a.place) for a in on]
+    rest = [a for a in (*preallocate, *fractions) if a not in high and a not in on]
+    found.evidence = late + wrong + [_said(a) for a in rest]
+    if late or wrong:
         found.status = Status.FAIL
-        found.evidence += [Evidence(f"{a.name}={a.value} leaves no headroom", a.place) for a in high]
-        found.evidence += [Evidence(f"{a.name}={a.value} turns it on", a.place) for a in on]
     elif preallocate and fractions:
         found.status = Status.PASS
     else:
@@ -56,13 +59,29 @@ def client_variables(material: Material) -> Point:
         problem = _problem(assignment)
         if problem:
             wrong.append(Evidence(problem, assignment.place))
+    wrong += _both_names(variables)
+    others = [Evidence(_OF_TENSORFLOW.format(a.value), a.place) for a in material.variables if a.name == _TF]
     if wrong:
         found.status, found.evidence = Status.FAIL, wrong
     elif variables:
         found.status, found.evidence = Status.PASS, [_said(a) for a in variables]
     else:
         found.evidence = [Evidence("none is set, by the project's files or this shell")]
+    found.evidence += others
     return found
+
+
+def _both_names(variables: list[Assignment]) -> list[Evidence]:
+    """jaxlib raises where both names of the fraction are set: those that one file sets, or this shell."""
+    named: dict[str, dict[str, Assignment]] = {}
+    for assignment in variables:
+        if assignment.name in (_FRACTION, _NEW_FRACTION):
+            named.setdefault(assignment.place.rpartition(":")[0], {})[assignment.name] = assignment
+    return [
+        Evidence(f"{_NEW_FRACTION} and {_FRACTION} together: jaxlib raises", names[_FRACTION].place)
+        for names in named.values()
+        if len(names) == 2
+    ]
 
 
 def processes(material: Material) -> Point:

@@ -45,7 +45,10 @@ def point(material: Material) -> Point:
     jits = f"{len(boundaries)} jitted, {len(repeated)} of them called in a loop in view"
     read = f"{len(related)} test modules import what was read"
     found.evidence.append(Evidence(f"{jits}; {read}", place(boundaries[0].place)))
-    if failures(material.findings, CODES) or not tests:
+    if not tests and material.unread_tests and not failures(material.findings, CODES):
+        found.status = Status.NOT_SHOWN
+        found.evidence += [Evidence("a test that cannot be parsed", path) for path in material.unread_tests]
+    elif failures(material.findings, CODES) or not tests:
         found.status = Status.FAIL
         if not tests:
             found.evidence.insert(0, Evidence("no test asserts how often anything is traced"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from jaxlint.finding import Confidence, Finding, Severity
 from jaxlint.flow.facts import Append, BoundaryUse, CacheStore
 from jaxlint.preflight.material import Material
 from jaxlint.preflight.points import Evidence, Point, Status, failures, place, remarks
@@ -56,10 +59,19 @@ def caches(material: Material) -> Point:
         found.evidence = [Evidence("nothing in view is cached")]
         return found
     bounded = [store for store in stores if store.bounded or store.evicts]
-    closed = [store for store in stores if store not in bounded and store.key_open is False]
+    closed = [store for store in stores if store not in bounded and _has_few_keys(store)]
     rest = [store for store in stores if store not in bounded and store not in closed]
-    found.status = Status.NOT_SHOWN if rest else Status.PASS
+    unbounded = [store for store in rest if _asks_for_no_bound(store) and not _is_suppressed(store, material)]
+    found.status = Status.FAIL if unbounded else Status.NOT_SHOWN if rest else Status.PASS
+    rest = [store for store in rest if store not in unbounded]
     found.evidence = [
+        *(
+            Evidence(
+                f"{_said(store)} has no bound: it keeps whatever it is called with",
+                place(store.place),
+            )
+            for store in unbounded
+        ),
         *(
             Evidence(
                 f"{_said(store)} has a bound; what an entry takes only a run can tell", place(store.place)
@@ -71,6 +83,27 @@ def caches(material: Material) -> Point:
         *remarks(material.findings, CACHE_CODES),
     ]
     return found
+
+
+_DECORATORS = ("cache", "lru_cache")
+_FEW = re.compile(r"bool|(?:typing\.)?Literal\[.*")  # annotations of arguments that have a handful of values
+
+
+def _has_few_keys(store: CacheStore) -> bool:
+    """The keys are a closed set, or the function takes nothing that could vary."""
+    alone = store.how in _DECORATORS and not store.on_method
+    return store.key_open is False or (alone and all(_FEW.fullmatch(p.annotation) for p in store.parameters))
+
+
+def _asks_for_no_bound(store: CacheStore) -> bool:
+    """A decorator that says to keep every result: the keys are whatever it is called with."""
+    return store.how in _DECORATORS
+
+
+def _is_suppressed(store: CacheStore, material: Material) -> bool:
+    """Whether a comment beside it says that it is meant to have none."""
+    said = Finding("JAX402", "unbounded-cache", "", Severity.WARNING, Confidence.HIGH, store.place)
+    return material.is_suppressed(said)
 
 
 def _said(store: CacheStore) -> str:

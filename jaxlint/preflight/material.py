@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxlint.dependencies.names import format_of
 from jaxlint.finding import Finding, Severity
 from jaxlint.flow.facts import Fact, ModuleRole
-from jaxlint.preflight.variables import Assignment, in_files, in_modules
+from jaxlint.preflight.variables import PREFIXES, Assignment, in_files, in_modules
 from jaxlint.project import source
 from jaxlint.project.deep import with_deep_stack
 from jaxlint.project.files import SourceFile, shown
@@ -21,6 +22,7 @@ from jaxlint.project.workspace import Part, Workspace
 from jaxlint.session import Session
 
 if TYPE_CHECKING:
+    from jaxlint.project.policy import Policy
     from jaxlint.rule import Rule
 
 F = TypeVar("F", bound=Fact)
@@ -44,7 +46,14 @@ class Material:
     tests: list[Module] = field(default_factory=list)  # of the whole project
     dependency_files: list[str] = field(default_factory=list)
     variables: list[Assignment] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)  # modules that cannot be parsed
+    unread: list[str] = field(default_factory=list)  # modules that were asked for and cannot be parsed
+    unread_tests: list[str] = field(default_factory=list)
+    suppressions: dict[str, Callable[[Finding], bool]] = field(default_factory=dict)  # by file
+
+    def is_suppressed(self, finding: Finding) -> bool:
+        """Whether a comment or a setting would hold a finding back."""
+        holds_back = self.suppressions.get(finding.path)
+        return holds_back is not None and holds_back(finding)
 
     def of(self, kind: type[F]) -> Iterator[F]:
         """The facts of one kind, each place once."""
@@ -55,20 +64,22 @@ class Material:
                 yield fact
 
 
-def gather(workspace: Workspace, rules: Sequence[Rule], environment: Mapping[str, str]) -> Material:
-    """Analyse what the workspace holds."""
+def gather(
+    workspace: Workspace, rules: Sequence[Rule], environment: Mapping[str, str], paths: Sequence[str]
+) -> Material:
+    """Analyse what the workspace holds; `paths` are those that were given."""
     found = Material()
     for part in workspace.parts:
         _findings(part, rules, found)
         _facts(part, rules, found)
         _parse(part, found)
         found.dependency_files += [file.path for file in part.files if format_of(file.path)]
-        directories = sorted({os.path.dirname(file.absolute) for file in part.files})
-        found.variables += in_files(part.project, directories)
+        found.variables += [a for a in in_files(part.project, paths) if a not in found.variables]
     found.variables += in_modules((module.path, module.tree) for module in found.modules)
-    names = ("XLA_", "JAX_", "TF_GPU_", "CUDA_VISIBLE")
     found.variables += [
-        Assignment(name, value, "this shell") for name, value in environment.items() if name.startswith(names)
+        Assignment(name, value, "this shell")
+        for name, value in environment.items()
+        if name.startswith(PREFIXES)
     ]
     return found
 
@@ -86,6 +97,11 @@ def _findings(part: Part, rules: Sequence[Rule], found: Material) -> None:
         by_path.setdefault(finding.path, []).append(finding)
     for file in part.files:
         found.findings += policy.report(file, by_path.get(file.path, ()))
+        found.suppressions[file.path] = partial(_holds_back, policy, file)
+
+
+def _holds_back(policy: Policy, file: SourceFile, finding: Finding) -> bool:
+    return finding not in policy.standing(file, [finding])
 
 
 def _facts(part: Part, rules: Sequence[Rule], found: Material) -> None:
@@ -114,7 +130,7 @@ def _parse(part: Part, found: Material) -> None:
             continue
         tree = source.read(file).tree
         if tree is None:
-            found.unread.append(file.path)
+            (found.unread if absolute in asked else found.unread_tests).append(file.path)
         elif role(tree, name, part.settings) is ModuleRole.TEST:
             found.tests.append(Module(file.path, tree))
         elif absolute in asked:

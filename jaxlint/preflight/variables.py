@@ -1,4 +1,5 @@
-"""Environment variables that a project's files set: shell scripts, containers, CI, and `os.environ` in Python."""
+"""Environment variables that a project's files set: shell and job scripts, containers, CI, and `os.environ` in
+Python. Scripts are known by their names, and those without an ending by their first line."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from jaxlint.project.files import shown
 from jaxlint.project.root import Project
 
 _FILES = re.compile(
-    r"(?i)(?:Dockerfile|Containerfile)[\w.-]*|[\w.-]*\.(?:dockerfile|sh|bash|zsh|slurm|sbatch|pbs|envrc)|\.envrc"
+    r"(?i)(?:Dockerfile|Containerfile)[\w.-]*|[\w.-]*\.(?:dockerfile|envrc|service)|\.envrc|(?:launch|devcontainer)\.json"
+    r"|[\w.-]*\.(?:sh|bash|zsh|ksh|csh|fish|slurm|sbatch|job|sub|pbs|qsub|lsf|bsub)"
     r"|\.env(?:\.[\w.-]+)?|[\w.-]+\.env|[\w.-]*compose[\w.-]*\.ya?ml|[\w.-]+\.ya?ml|Makefile|justfile|tox\.ini"
     r"|pytest\.ini|setup\.cfg|pyproject\.toml"
 )
@@ -24,6 +26,8 @@ _SET = re.compile(
 )
 _LARGEST = 1 << 20  # bytes of a file that is read
 _COMMENT = ("#", "//")
+_DIRECTIVE = ("#SBATCH", "#PBS", "#BSUB", "#$ ", "#QSUB")  # comments to the shell, orders to the scheduler
+PREFIXES = ("XLA_", "JAX_", "TF_GPU_", "CUDA_VISIBLE")
 
 
 class Assignment(NamedTuple):
@@ -34,19 +38,33 @@ class Assignment(NamedTuple):
     place: str
 
 
-def in_files(project: Project, directories: Iterable[str]) -> list[Assignment]:
-    """What the files of a project set that are no Python; without a root, those in these directories."""
-    if project.root:
-        paths = list(walk.python_files(project.root, project.excluded, also=_may_set))
-    else:
-        paths = [os.path.join(d, name) for d in directories for name in sorted(os.listdir(d))]
-    return [
-        a for path in paths if not path.endswith(walk.SUFFIXES) and _may_set(path) for a in _in_file(path)
-    ]
+def in_files(project: Project, given: Iterable[str]) -> list[Assignment]:
+    """What the files of a project set that are no Python, and those below the paths that were given."""
+    directories = [path if os.path.isdir(path) else os.path.dirname(path) for path in given]
+    tops = [project.root, *map(os.path.realpath, directories)]
+    paths = dict.fromkeys(
+        path
+        for top in dict.fromkeys(filter(None, tops))
+        for path in walk.python_files(top, project.excluded, also=_may_set)
+        if not path.endswith(walk.SUFFIXES) and _may_set(path)
+    )
+    return [assignment for path in paths for assignment in _in_file(path)]
 
 
 def _may_set(path: str) -> bool:
-    return bool(_FILES.fullmatch(os.path.basename(path)))
+    name = os.path.basename(path)
+    return bool(_FILES.fullmatch(name)) or ("." not in name and _is_script(path))
+
+
+def _is_script(path: str) -> bool:
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            first = file.readline(200)
+    except OSError:
+        return False
+    return first.startswith(b"#!") and b"sh" in first
 
 
 def _in_file(path: str) -> Iterator[Assignment]:
@@ -55,10 +73,11 @@ def _in_file(path: str) -> Iterator[Assignment]:
             text = file.read(_LARGEST).decode("utf-8", errors="replace")
     except OSError:
         return
-    if "XLA_" not in text and "JAX_" not in text:
+    if not any(prefix in text for prefix in PREFIXES):
         return
     for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().startswith(_COMMENT):
+        start = line.lstrip()
+        if start.startswith(_COMMENT) and not start.startswith(_DIRECTIVE):
             continue
         for match in _SET.finditer(line):
             yield Assignment(match["name"], match["value"], f"{shown(path)}:{number}")

@@ -344,6 +344,102 @@ def test_a_module_that_cannot_be_parsed_leaves_point_8_open(project: Path, capsy
     assert statuses(capsys, "track")["8"] == "not shown"
 
 
+@pytest.mark.parametrize("key", list("234578B"))
+def test_a_module_that_cannot_be_parsed_is_neither_a_pass_nor_out_of_view(
+    key: str, project: Path, capsys: Captured
+) -> None:
+    write(project, {**READY, "track/broken.py": "def f(:\n"})
+
+    point = points(capsys, "track")[key]
+    assert point["status"] == "not shown"
+    assert any(e["place"] == "track/broken.py" and "cannot be parsed" in e["text"] for e in point["evidence"])
+
+
+def test_a_test_that_cannot_be_parsed_leaves_point_1_open(project: Path, capsys: Captured) -> None:
+    write(project, {**READY, "tests/test_step.py": "def test_f(:\n"})
+
+    assert statuses(capsys, "track")["1"] == "not shown"
+
+
+def test_a_failure_stays_one_beside_a_module_that_cannot_be_parsed(project: Path, capsys: Captured) -> None:
+    loader = (CASES / "132-lru-cache-on-loader" / "bad.py").read_text()
+    write(project, {**READY, "track/loader.py": loader, "track/broken.py": "def f(:\n"})
+
+    assert statuses(capsys, "track")["5"] == "fail"
+
+
+# ---------------------------------------------------------------- caches
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("@lru_cache(maxsize=None)\ndef load(name): return open(name).read()", "fail"),
+        ("@cache\ndef tokens(text): return text.split()", "fail"),
+        ("class T:\n    @cache\n    def frame(self): return 1", "fail"),
+        ("@cache\ndef settings(): return {}", "pass"),
+        ("@cache\ndef mode(train: bool): return train", "pass"),
+        ("@lru_cache\ndef load(name): return open(name).read()", "pass"),  # 128 of them
+        ("@lru_cache(maxsize=None)  # jaxlint: ignore[JAX402] three files\ndef load(name): return 1", "not shown"),
+        ("class K:\n    def __init__(self, s): self.w = jax.random.normal(jax.random.key(s), (9, 9))\n"
+         "    @lru_cache(maxsize=128)\n    def gram(self, b): return self.w * b\n"
+         "def f(seeds):\n    return [float(K(s).gram(1.0).sum()) for s in seeds]", "fail"),
+    ],
+)  # fmt: skip
+def test_a_cache_that_is_told_to_keep_everything_fails_point_5(
+    code: str, status: str, project: Path, capsys: Captured
+) -> None:
+    write(project, {"app.py": f"import jax\nfrom functools import cache, lru_cache\n{code}\n"})
+
+    assert statuses(capsys)["5"] == status
+
+
+# ---------------------------------------------------------------- how the program is launched
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "key", "status"),
+    [
+        ("scripts/deep/train.sh", "XLA_PYTHON_CLIENT_MEM_FRACTION=.99 python app.py\n", "6", "fail"),
+        ("jobs/train.slurm", "#SBATCH --export=ALL,XLA_PYTHON_CLIENT_PREALLOCATE=true\n", "6", "fail"),
+        ("jobs/train.job", "export XLA_PYTHON_CLIENT_PREALLOCATE=true\n", "6", "fail"),
+        ("bin/launch", "#!/usr/bin/env bash\nexport XLA_PYTHON_CLIENT_PREALLOCATE=true\n", "6", "fail"),
+        ("notes", "export XLA_PYTHON_CLIENT_PREALLOCATE=true\n", "6", "not shown"),  # no script
+        ("docker/Dockerfile.gpu", "ENV A=1 \\\n    XLA_PYTHON_CLIENT_MEM_FRACTION=0.97\n", "6", "fail"),
+        ("docker/Dockerfile", "ENV XLA_PYTHON_CLIENT_PREALLOCATE true\n", "6", "fail"),
+        ("docker/Dockerfile", "ENV JAX_COMPILATION_CACHE_DIR=/cache\n", "C", "pass"),
+        ("jobs/a.sbatch", "env JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 srun python a.py\n", "C", "fail"),
+        ("run.sh", "export XLA_CLIENT_MEM_FRACTION=.5 XLA_PYTHON_CLIENT_MEM_FRACTION=.5\n", "A", "fail"),
+    ],
+)
+@pytest.mark.parametrize("rooted", [True, False])
+def test_scripts_are_read_wherever_they_lie(
+    name: str, text: str, key: str, status: str, rooted: bool, project: Path, capsys: Captured
+) -> None:
+    if not rooted:
+        (project / "jaxlint.toml").unlink()
+    write(project, {"app.py": "import jax\nstep = jax.jit(abs)\n", name: text})
+
+    assert statuses(capsys, ".")[key] == status
+
+
+def test_the_allocator_of_tensorflow_is_said_to_be_its_own(project: Path, capsys: Captured) -> None:
+    write(project, {"app.py": "import jax\n", "run.sh": "export TF_GPU_ALLOCATOR=cuda_malloc_async\n"})
+
+    point = points(capsys)["A"]
+    assert point["status"] == "not applicable"
+    assert "jax reads XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async" in texts(point)
+
+
+def test_what_fails_a_point_stands_first(project: Path, capsys: Captured) -> None:
+    good = "".join(f"export XLA_PYTHON_CLIENT_MEM_FRACTION=0.{n}\n" for n in range(1, 9))
+    write(
+        project, {"app.py": "import jax\n", "a.sh": good, "z.sh": "XLA_PYTHON_CLIENT_MEM_FRACTION=0.99 x\n"}
+    )
+
+    assert points(capsys)["6"]["evidence"][0]["place"] == "z.sh:1"
+
+
 def test_a_missing_path_is_status_2(project: Path, capsys: Captured) -> None:
     assert main(["preflight", "missing"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
