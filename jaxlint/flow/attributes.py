@@ -144,6 +144,10 @@ def of_instance(frame: Frame, value: Value, cls: ClassInfo, node: ast.Attribute)
     if method is not None:
         return bound_method(frame, method, value, node)
     found = cls.attribute(name)
+    if found is None and cls.family == "linen":
+        from jaxlint.flow.linen import function_of
+
+        found = function_of(frame, value, node)
     if found is not None:
         if found.kind == BOUNDARY:
             return found

@@ -10,7 +10,7 @@ from jaxlint.flow.carry import note_carried
 from jaxlint.flow.crossing import Passed, argument_names, traced_arguments
 from jaxlint.flow.described import describe, signature
 from jaxlint.flow.donating import note_donation
-from jaxlint.flow.entering import trace_body, trace_declared
+from jaxlint.flow.entering import entered, trace_body, trace_declared
 from jaxlint.flow.facts import BoundaryUse, Operand
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.grown_arguments import note_growth
@@ -50,10 +50,10 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     state.uses.append((frame.module, call.node))
     if frame.run.declared:
         trace_declared(frame.run, state)
-    closure = state.closure
+    closure = entered(frame, state, call.keywords)
     receiver = callee.element
     skip = 1 if receiver is not None else 0
-    params = signature(closure)
+    params = signature(closure or state.closure)
     names = argument_names(call, params, skip, closure)
     if isinstance(call.node, ast.Call):
         watches = _watch_arguments(frame, state, call, names)
@@ -67,10 +67,10 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
                 note_donation(frame, state, call)
     if frame.level < JIT:
         frame.log.append(Invoked(state, frame.module, call.node))
-    result = state.result
+    result = state.result if closure is state.closure else None
     if closure is not None and not call.starred:
-        arguments = traced_arguments(frame, state, call, names, receiver)
-        traced = trace_body(frame, state, arguments, call.node)
+        arguments = traced_arguments(frame, state, closure, names, receiver)
+        traced = trace_body(frame, state, closure, arguments, call.node)
         if traced is not None:
             result = growth.renamed(traced, closure, lambda: growth.argument_paths(closure, call))
     if frame.level >= JIT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, growth, impure, lending, patching, traced, weak_types
+from jaxlint.flow import dtypes, effects, growth, impure, lending, linen, patching, traced, weak_types
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.crossing import as_traced
@@ -314,16 +314,22 @@ def keep_value(value: Value) -> None:
 
 def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None = None) -> Value:
     """Enter a function of the project."""
+    if closure.applied is not None:
+        method = linen.reached(frame, closure, call)
+        if method is None:
+            return UNKNOWN_VALUE
+        closure, call = method
     level = frame.level if level is None else level
     for transform in closure.transforms:
         level = max(level, transform[0])
     if level == EAGER:
-        return _call_eager(frame, closure, call)
+        return linen.given_back(closure, _call_eager(frame, closure, call), False)
     positional, keywords = call.positional, call.keywords
     if closure.transforms and frame.level < JIT:
         positional, keywords = _mapped(closure, positional, keywords)
     arguments = bind(closure, positional, keywords, frame, call.starred)
     result = frame.run.call(frame, closure, arguments, level, call.node, frame.traced_by)
+    result = linen.given_back(closure, result, True)
     if not call.decorator:
         result = growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
     if not closure.transforms:

@@ -50,10 +50,9 @@ def argument_names(call: Call, params: list[str] | None, skip: int, closure: Clo
 
 
 def traced_arguments(
-    frame: Frame, state: BoundaryState, call: Call, names: list[Passed], receiver: Value | None
+    frame: Frame, state: BoundaryState, closure: Closure, names: list[Passed], receiver: Value | None
 ) -> dict[str, Value]:
-    closure = state.closure
-    assert closure is not None
+    """By parameter name: what the body of the boundary gets in a call."""
     function = closure.function
     arguments = bind(closure, [], {}, frame)
     bound = set(closure.bound_keywords) | set(function.params[: closure.offset + len(closure.bound)])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow import linen
 from jaxlint.flow.crossing import passed_self
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import generic_instance
-from jaxlint.flow.objects import BoundaryState, is_array_annotation
+from jaxlint.flow.objects import BoundaryState, Closure, is_array_annotation
 from jaxlint.flow.remat import note_gradient
 from jaxlint.flow.run import Run, bind
 from jaxlint.flow.values import (
@@ -29,8 +30,9 @@ def trace_declared(run: Run, state: BoundaryState) -> None:
 
 def trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> None:
     """Trace the body as the declaration alone tells: parameters without defaults are tracers or trees."""
-    closure = state.closure
-    assert closure is not None
+    closure = entered(frame, state, {})
+    if closure is None or (closure.applied is not None and state.static and "method" in state.static):
+        return
     function = closure.function
     arguments: dict[str, Value] = {}
     unsure = state.flavour in ("filter", "nnx")
@@ -45,7 +47,11 @@ def trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> None
             continue
         if name in function.defaults:
             continue
-        is_static = static is None or name in static or index - closure.offset - len(closure.bound) in static
+        is_static = (
+            static is None
+            or name in static
+            or index - closure.offset - len(closure.bound) + closure.dropped in static
+        )
         if not is_static and not unsure:
             arguments[name] = TRACED_PARAMETER
     for name in function.keyword_only:
@@ -60,14 +66,20 @@ def trace_declaration(frame: Frame, state: BoundaryState, node: ast.AST) -> None
         for name, text in function.annotations.items():
             if name not in arguments and is_array_annotation(text) and name not in function.defaults:
                 arguments[name] = TRACED_VALUE
-    trace_body(frame, state, arguments, node)
+    trace_body(frame, state, closure, arguments, node)
+
+
+def entered(frame: Frame, state: BoundaryState, keywords: dict[str, Value]) -> Closure | None:
+    """The function that a call with these keywords enters; None where it is not in view."""
+    closure = state.closure
+    if closure is None or closure.applied is None:
+        return closure
+    return linen.chosen(frame, closure, keywords)
 
 
 def trace_body(
-    frame: Frame, state: BoundaryState, arguments: dict[str, Value], node: ast.AST
+    frame: Frame, state: BoundaryState, closure: Closure, arguments: dict[str, Value], node: ast.AST
 ) -> Value | None:
-    closure = state.closure
-    assert closure is not None
     evaluation = frame.run.evaluation(frame, closure, arguments, JIT, frame.place(state_node(state, frame)))
     if evaluation is None:
         return None
@@ -77,9 +89,10 @@ def trace_body(
         state.reads.setdefault(key, read)
         if frame.reads is not None:
             frame.reads.setdefault(key, read)
+    result = linen.given_back(closure, evaluation.result, True)
     if state.result is None or not (state.result.tags & UPDATED):
-        state.result = evaluation.result
-    return evaluation.result
+        state.result = result
+    return result
 
 
 def state_node(state: BoundaryState, frame: Frame) -> ast.AST:

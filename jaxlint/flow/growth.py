@@ -221,7 +221,7 @@ def argument_paths(closure: Closure, call: Call) -> dict[str, str | None]:
     if closure.offset and params and isinstance(call.node.func, ast.Attribute):
         given[params[0]] = path_of(call.node.func.value)
     free = params[closure.offset + len(closure.bound) :]
-    for name, node in zip(free, call.node.args, strict=False):
+    for name, node in zip(free, call.node.args[closure.dropped :], strict=False):
         given[name] = path_of(node)
     given.update({k.arg: path_of(k.value) for k in call.node.keywords if k.arg is not None})
     return given

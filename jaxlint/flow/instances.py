@@ -14,12 +14,10 @@ from jaxlint.flow.values import (
     CONSTANT,
     FOREIGN,
     FRESH,
-    FUNCTION,
     INSTANCE,
     PARAMETER,
     PER_ITERATION,
     SCALAR,
-    TRACED_PARAMETER,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
@@ -31,7 +29,6 @@ from jaxlint.jax_api.transforms import EAGER
 
 # Constructors that only store their annotated fields.
 _GENERATED_INIT = frozenset({"equinox", "linen", "struct", "namedtuple", "pytree"})
-_LINEN_METHODS = frozenset({"apply", "init", "init_with_output", "bind", "tabulate"})
 
 
 def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
@@ -139,39 +136,11 @@ def library_method(frame: Frame, receiver: Value, name: str, call: Call) -> Valu
     cls: ClassInfo = receiver.data if receiver.kind != INSTANCE else receiver.data.cls
     if name in ("replace", "_replace") and receiver.kind == INSTANCE:
         return replaced(frame, receiver, call)
-    if cls.family == "linen" and name in _LINEN_METHODS and receiver.kind == INSTANCE:
-        return _linen_call(frame, receiver, name, call)
     if cls.family == "process" and name == "start" and receiver.kind == INSTANCE:
         from jaxlint.flow.processes import started
 
         return started(frame, receiver, call)
     return UNKNOWN_VALUE
-
-
-def _linen_call(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
-    """`model.apply(variables, x)` runs `__call__`, or the method that `method=` names, on the rest."""
-    from jaxlint.flow.attributes import bound_method
-    from jaxlint.flow.calls import call_value
-
-    cls: ClassInfo = receiver.data.cls
-    chosen = call.keywords.get("method")
-    method = cls.lookup("__call__")
-    if chosen is not None:
-        method = cls.lookup(chosen.data) if chosen.kind == CONSTANT and isinstance(chosen.data, str) else None
-        if chosen.kind == FUNCTION:
-            method = chosen.data.function
-    if method is None or name not in ("apply", "init", "init_with_output"):
-        return UNKNOWN_VALUE
-    own = ("method", "rngs", "mutable", "capture_intermediates")
-    keywords = {word: value for word, value in call.keywords.items() if word not in own}
-    inner = Call(call.node, call.positional[1:], keywords, call.starred, decorator=True)
-    result = call_value(frame, bound_method(frame, method, receiver, call.node), inner)
-    if name == "init":
-        return TRACED_PARAMETER if frame.level else UNKNOWN_VALUE
-    mutable = call.keywords.get("mutable")
-    if mutable is not None and not (mutable.kind == CONSTANT and mutable.data is False):
-        return UNKNOWN_VALUE
-    return result
 
 
 def replaced(frame: Frame, base: Value, call: Call) -> Value:

@@ -126,7 +126,9 @@ class PendingMap(PendingFact):
         makes = function is not None and makes_arrays(sources, function, number)
         if variants == "parameter" and not (makes and finder.along and _takes_scalars(function)):
             return None
-        runs_model = calls_model(function) if function is not None else _maps_model(node)
+        runs_model = (closure is not None and closure.applied is not None) or (
+            calls_model(function) if function is not None else _maps_model(node)
+        )
         heavy = copies or makes or runs_model
         if not variants or not (heavy or (self._captures(node) and variants != "indices")):
             return None  # an index alone picks a piece of what is there

@@ -10,6 +10,7 @@ from jaxlint.index import installed
 
 if TYPE_CHECKING:
     from jaxlint.finding import Place
+    from jaxlint.flow.linen import Applied
     from jaxlint.flow.program import LoadedModule
     from jaxlint.flow.run import Evaluation
 
@@ -173,8 +174,8 @@ class Closure:
     """
 
     __slots__ = (
-        "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "dropped", "function", "home",
-        "in_axes",
+        "applied", "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "dropped", "function",
+        "home", "in_axes",
         "inner_fresh", "loop", "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
 
@@ -194,6 +195,7 @@ class Closure:
         self.argnums: list[int] | None = [0]  # what grad differentiates; None: not understood
         self.axes_unknown = False
         self.dropped = 0  # leading arguments that the function does not get (Haiku's params and rng)
+        self.applied: Applied | None = None  # run by a linen module's `apply` or `init`
         self.via = ""
         self.by_equinox = False  # transformed by Equinox's own transforms, which hash by value
         self.inner_fresh = False  # what is transformed is itself made anew
@@ -209,6 +211,7 @@ class Closure:
         new.argnums = self.argnums
         new.axes_unknown = self.axes_unknown
         new.dropped = self.dropped
+        new.applied = self.applied
         new.via = self.via
         new.by_equinox = self.by_equinox
         new.inner_fresh = self.inner_fresh

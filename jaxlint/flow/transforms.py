@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxlint.flow import linen
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
@@ -46,8 +47,15 @@ def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return Value(PARTIAL, data=merged)
     if target.kind == FUNCTION:
         closure = target.data.copy(frame.evaluation, frame.loop, call.node)
-        closure.bound = [*closure.bound, *call.positional[1:]]
-        closure.bound_keywords = {**closure.bound_keywords, **call.keywords}
+        if closure.applied is not None:
+            closure = linen.chosen(frame, closure, call.keywords)
+        if closure is None:
+            return Value(UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "partial"))
+        dropped = min(closure.dropped, len(call.positional) - 1)
+        closure.dropped -= dropped
+        closure.bound = [*closure.bound, *call.positional[1 + dropped :]]
+        words = call.keywords if closure.applied is None else linen.without_own(call.keywords)
+        closure.bound_keywords = {**closure.bound_keywords, **words}
         closure.via = "partial"
         return Value(FUNCTION, data=closure)
     if target.kind == BOUNDARY:
@@ -150,7 +158,8 @@ def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
         axes = closure.in_axes
         if name in function.defaults or name in closure.bound_keywords or (index == 0 and function.is_method):
             continue
-        if axes is not None and index < len(axes) and axes[index] is None:
+        position = index + closure.dropped if index >= closure.offset else index
+        if axes is not None and position < len(axes) and axes[position] is None:
             continue
         arguments[name] = TRACED_PARAMETER
     if closure.receiver is not None and function.is_method and function.params:
