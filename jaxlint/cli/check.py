@@ -177,7 +177,7 @@ def _part(
         from jaxlint.confirm.confirm import confirm
         from jaxlint.confirm.options import options_of
 
-        tested = confirm(findings, part, options_of(part.settings, args))
+        tested = confirm(findings, part, options_of(part.settings, args), history)
     return join.judged(tested, findings) if join is not None else tested
 
 

@@ -24,12 +24,15 @@ from jaxlint.finding import Finding, Severity
 from jaxlint.project.source import SourceError
 from jaxlint.project.workspace import Part
 from jaxlint.record import replace
+from jaxlint.recording.history import History
 
 _ENGINE = frozenset(code.code for code in ENGINE_CODES)
 
 
-def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[Finding]:
-    """The findings, each with a verdict for every target.
+def confirm(
+    findings: Sequence[Finding], part: Part, options: Options, history: History | None = None
+) -> list[Finding]:
+    """The findings, each with a verdict for every target. `history` is a record, which knows real calls.
 
     A finding whose claim was refuted wherever it could be decided drops to a note; a fix that changes results or
     saves nothing is withdrawn. Raises ConfirmError where no jax is to be had, UnknownTarget for a target.
@@ -49,7 +52,7 @@ def confirm(findings: Sequence[Finding], part: Part, options: Options) -> list[F
             _check_jax(python, observer)
             ready, missing = _ready(group, observer)
             for program, here in _by_program(todo, claims, programs):
-                for one, result in _judged(claims, program, here, observer, options, ready):
+                for one, result in _judged(claims, program, here, observer, options, ready, history):
                     judged.setdefault(id(one.finding), []).append(result)
             for finding in concerned:
                 judged.setdefault(id(finding), []).append(Judged(missing))
@@ -74,6 +77,7 @@ def _judged(
     observer: Observer,
     options: Options,
     targets: Sequence[Target],
+    history: History | None,
 ) -> list[tuple[Claim, Judged]]:
     """The claims that one program shows, judged."""
     if not targets:
@@ -81,7 +85,7 @@ def _judged(
     if format_of(program):
         return [(one, Judged((unknown(targets[0].name, NO_RUN),))) for one in here]
     try:
-        judging = Judging(observer, options, targets, program, claims.sources)
+        judging = Judging(observer, options, targets, program, claims.sources, history)
     except SourceError as error:
         return [(one, Judged((unknown(targets[0].name, str(error)),))) for one in here]
     return list(judging.judge(here))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from jaxlint.confirm.arms import advice, memory
+from jaxlint.confirm.arms import advice, memory, retrace
 from jaxlint.confirm.arms.memory import Threshold
 from jaxlint.confirm.chips import CUDA
 from jaxlint.confirm.claim import Claim
-from jaxlint.confirm.functions import Module, Wanted
+from jaxlint.confirm.functions import Uses
 from jaxlint.confirm.judgement import Judged, Judgement, refuted, undecided
 from jaxlint.confirm.observing import Observer, Program
 from jaxlint.confirm.options import Options
@@ -35,6 +35,8 @@ from jaxlint.confirm.recipes import NO_RUN, RECIPES, UNMEASURED, Recipe
 from jaxlint.confirm.targets import Target
 from jaxlint.confirm.verdict import Outcome, Verdict
 from jaxlint.fix.apply import apply_fixes
+from jaxlint.recording.changes import CLAIMED
+from jaxlint.recording.history import History
 from jaxlint.sources import Sources
 
 # What jax says of a buffer that was donated and is needed all the same: then it could not be given away.
@@ -56,18 +58,23 @@ class Judging:
     """The claims that one program shows, judged for targets that share a worker."""
 
     def __init__(
-        self, observer: Observer, options: Options, targets: Sequence[Target], file: str, sources: Sources
+        self,
+        observer: Observer,
+        options: Options,
+        targets: Sequence[Target],
+        file: str,
+        sources: Sources,
+        history: History | None = None,
     ) -> None:
         """`file` is the program's, absolute. Raises SourceError where it cannot be read."""
+        self._history = history
         self._observer = observer
         self._options = options
         self._targets = targets
         self._file = file
         self._sources = sources
         self._source = sources.parsed(file)
-        self._module = Module.of(file)
-        self._wanted: Wanted | None = None
-        self._how: dict[str, Any] = {}
+        self._uses = self._used(())
         self._host = next((target.name for target in targets if target.present), "cpu")
 
     def judge(self, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Judged]]:
@@ -82,7 +89,7 @@ class Judging:
                 yield one, self._judged(undecided(reason))
         if not todo:
             return
-        self._as_module(todo)
+        self._uses = self._used(todo)
         growth = any(RECIPES[one.finding.code].growth for one in todo)
         try:
             written = self._run(todo, growth=growth)
@@ -106,35 +113,21 @@ class Judging:
                     continue
                 yield one, self._behaviour(one, recipe, written, todo)
 
-    def _as_module(self, claims: Sequence[Claim]) -> None:
-        """Where the file is no program: which of its functions are used, and with which inputs."""
-        if self._module is not None and self._source.tree is not None:
-            self._wanted = Wanted(claims, self._source.tree)
-            requests = self._wanted.requests(self._module, self._options.inputs)
-            self._how = {"module": self._module.name, "root": self._module.root, "wanted": requests}
+    def _used(self, claims: Sequence[Claim]) -> Uses:
+        return Uses(claims, self._file, self._source.tree, self._options.inputs, self._history)
 
-    def _run(self, claims: Sequence[Claim], **how: bool) -> Program:
+    def _run(self, claims: Sequence[Claim], **how: Any) -> Program:
         sites = [site for one in claims for site in one.sites]
-        return self._observer.program(self._file, self._source.text.encode(), sites, **self._how, **how)
+        return self._observer.program(
+            self._file, self._source.text.encode(), sites, **{**self._uses.how, **how}
+        )
 
     def _fixed(self, one: Claim, keep: Sequence[Kept] = ()) -> AbstractContextManager[Program | str]:
         file = one.site.file
         source = self._sources.parsed(file)
         assert one.finding.fix is not None
         fixed = Fixed(file, apply_fixes(source.text, [one.finding.fix]), source.encoding)
-        return fixed_program(self._observer, self._file, self._source, fixed, self._how, keep)
-
-    def _without_inputs(self, one: Claim, written: Program) -> str:
-        """Why no function that the claim needs could be used, "" if one was."""
-        if self._wanted is None:
-            return ""
-        names = self._wanted.of[id(one)]
-        reasons = [str(u["without"]) for name in names for u in self._uses(written, [name])]
-        return reasons[0] if reasons and all(reasons) else ""
-
-    def _uses(self, written: Program, names: Sequence[str]) -> list[Mapping[str, Any]]:
-        pairs = zip(self._how.get("wanted", ()), written.seen.exercised, strict=False)
-        return [use for request, use in pairs if request["name"] in names]
+        return fixed_program(self._observer, self._file, self._source, fixed, self._uses.how, keep)
 
     def _judged(self, judgement: Judgement, equal: bool | None = None, *, withdrawn: bool = False) -> Judged:
         return Judged((_verdict(judgement, self._host, equal),), withdrawn)
@@ -143,7 +136,9 @@ class Judging:
 
     def _behaviour(self, one: Claim, recipe: Recipe, written: Program, claims: Sequence[Claim]) -> Judged:
         judgement = recipe.judge(one, written.seen) if recipe.judge else undecided("")
-        if judgement.outcome is Outcome.UNKNOWN and (reason := self._without_inputs(one, written)):
+        if one.finding.code in CLAIMED or recipe.again:
+            judgement = self._retraced(one, written, judgement)
+        if judgement.outcome is Outcome.UNKNOWN and (reason := self._uses.without_inputs(one, written.seen)):
             return self._judged(undecided(reason))
         if recipe.more is not None and judgement.outcome is Outcome.UNKNOWN:
             judgement = self._with_more(one, recipe, written, judgement)
@@ -177,6 +172,18 @@ class Judging:
                 judgement = judgement._replace(reason=f"{judgement.reason}; it prints the same")
             return self._judged(judgement, equal or None)
 
+    def _retraced(self, one: Claim, written: Program, judgement: Judgement) -> Judgement:
+        """A retrace in a module, by what its functions did when called, else by two calls of a boundary."""
+        judgement = retrace.with_uses(one, judgement, self._uses.of(one, written.seen))
+        how = self._uses.two_calls(one) if judgement.outcome is Outcome.UNKNOWN else {}
+        if not how:
+            return judgement
+        try:
+            seen = self._run([one], **how).seen
+        except (Unanswered, Raised):
+            return judgement
+        return retrace.of_boundaries(how["wanted"], seen.exercised, judgement)
+
     def _with_more(self, one: Claim, recipe: Recipe, written: Program, judgement: Judgement) -> Judgement:
         """The judgement from a second run, in which further statements are watched."""
         sites = recipe.more(one, written.seen) if recipe.more is not None else []
@@ -193,7 +200,7 @@ class Judging:
     def _measure(self, one: Claim, written: Program, scratch: str) -> _Measured | str:
         trace = memory.trace(one, written.seen)
         if trace is None:
-            if reason := self._without_inputs(one, written):
+            if reason := self._uses.without_inputs(one, written.seen):
                 return reason
             runs = written.seen.runs(one.site)
             if runs or written.seen.boundaries:
@@ -289,10 +296,8 @@ class Judging:
 
     def _threshold(self, target: Target, one: Claim, written: Program) -> Threshold:
         """From when on a saving counts. Where sizes are made up, for annotations, only its share says something."""
-        if self._wanted is not None:
-            uses = self._uses(written, self._wanted.of[id(one)])
-            if not any(use["real"] for use in uses):
-                return Threshold(1, self._options.min_share)
+        if self._uses.are_made_up(one, written.seen):
+            return Threshold(1, self._options.min_share)
         if target.kind == CUDA and one.finding.code not in _EXACT:
             return Threshold(self._options.min_bytes_cuda, self._options.min_share, noise=True)
         return Threshold(self._options.min_bytes, self._options.min_share)

@@ -23,7 +23,9 @@ class Recipe(NamedTuple):
     `growth` asks for memory to be counted around each statement; `compare` judges a second run with jit switched
     off beside the first, `fixed` a run of the fixed program, and says whether the fix pays. With `memory` the
     boundary around the claim is compiled for each target, and `judge` is asked only where that decides nothing.
-    `traced` says that in a module, which is no program, tracing a function shows it; else the function is called.
+    `traced` says that in a module, which is no program, tracing a function shows it; else the function is called,
+    `times` over. With `again` a second call with other values shows it, else one that differs in what the claim
+    says to matter (`changes.CLAIMED`).
     `more` are statements to watch in a second run where the first left it open.
     """
 
@@ -33,22 +35,25 @@ class Recipe(NamedTuple):
     fixed: Callable[[Claim, Judgement, Observed, Observed], tuple[Judgement, bool]] | None = None
     memory: bool = False
     traced: bool = False
+    times: int = 1
+    again: bool = False
     more: Callable[[Claim, Observed], list[Site]] | None = None
 
 
 _RETRACE = Recipe(retrace.judge, fixed=retrace.with_fix)
+_RETRACE_AGAIN = _RETRACE._replace(again=True)
 _FAULT = Recipe(faults.judge, traced=True)
 _CALLED_FAULT = Recipe(faults.judge)
-_GROWTH = Recipe(growth.judge, growth=True, more=growth.bodies)
+_GROWTH = Recipe(growth.judge, growth=True, more=growth.bodies, times=growth.ENOUGH)
 _CONFIGURATION = Recipe(configuration.judge)
 _TOLD = Recipe(told.judge)
 _MEMORY = Recipe(memory=True, traced=True)
 
 RECIPES: Mapping[str, Recipe] = {
     **dict.fromkeys(
-        ("JAX101", "JAX102", "JAX103", "JAX104", "JAX105", "JAX106", "JAX107", "JAX108", "JAX109"), _RETRACE
+        ("JAX101", "JAX102", "JAX104", "JAX106", "JAX108", "JAX110", "JAX111", "JAX114"), _RETRACE
     ),
-    **dict.fromkeys(("JAX110", "JAX111", "JAX112", "JAX114"), _RETRACE),
+    **dict.fromkeys(("JAX103", "JAX105", "JAX107", "JAX109", "JAX112"), _RETRACE_AGAIN),
     **dict.fromkeys(("JAX113", "JAX205", "JAX206", "JAX207", "JAX208", "JAX209"), _FAULT),
     **dict.fromkeys(("JAX302", "JAX317"), _CALLED_FAULT),
     **dict.fromkeys(("JAX201", "JAX202"), Recipe(absorbed.unseen_change)),

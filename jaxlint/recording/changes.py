@@ -26,6 +26,22 @@ class Cause(str, Enum):
     DROPPED = "cache was emptied"
 
 
+# The causes of a retrace that a rule's claim is about.
+CLAIMED: Mapping[str, frozenset[Cause]] = {
+    "JAX101": frozenset({Cause.STATIC}),
+    "JAX102": frozenset({Cause.STATIC}),
+    "JAX103": frozenset({Cause.FUNCTION}),
+    "JAX104": frozenset({Cause.SHAPE, Cause.STRUCTURE}),
+    "JAX105": frozenset({Cause.SHAPE}),
+    "JAX106": frozenset({Cause.SHAPE, Cause.STRUCTURE}),
+    "JAX107": frozenset({Cause.STATIC, Cause.FUNCTION}),
+    "JAX108": frozenset({Cause.STATIC}),
+    "JAX110": frozenset({Cause.STRUCTURE}),
+    "JAX111": frozenset({Cause.WEAK, Cause.DTYPE}),
+    "JAX114": frozenset({Cause.FORM}),
+}
+
+
 @record
 class Change:
     """One difference. `name` is the argument or the part of it, "" where the cause is no argument."""

@@ -28,7 +28,10 @@ class Site:
 
 @record
 class Trace:
-    """One trace of a boundary's function, and what was compiled of it. The first one has no `changes`."""
+    """One trace of a boundary's function, and what was compiled of it. The first one has no `changes`.
+
+    `inputs` are its arguments in a form to be made again (`child/recording/arguments.py`), None where not kept.
+    """
 
     number: int
     stack: tuple[Site, ...]
@@ -41,6 +44,7 @@ class Trace:
     compile_s: float = 0.0
     compiles: int = 0
     loaded: bool = False
+    inputs: Mapping[str, Any] | None = None
 
     @property
     def seconds(self) -> float:
@@ -135,6 +139,18 @@ class History:
         stale = [path for path in self.stale() if os.path.realpath(path) in files]
         if stale:
             yield f"changed since it was recorded: {', '.join(map(os.path.relpath, stale))}"
+
+    def calls(self, file: str, name: str) -> list[Mapping[str, Any]]:
+        """The inputs of recorded calls of a function, by its qualified name in a file that has not changed."""
+        if _digest(file) not in self.sources.values():
+            return []
+        return [
+            trace.inputs
+            for boundary in self.boundaries
+            if boundary.name == name and os.path.realpath(boundary.place.path) == os.path.realpath(file)
+            for trace in boundary.traces
+            if trace.inputs is not None
+        ]
 
     def stale(self) -> list[str]:
         """The recorded files that have changed since, or are gone."""
@@ -240,6 +256,7 @@ def _traces(
                 compile_s=sum(each["compile_s"] for each in made),
                 compiles=len(made),
                 loaded=any(each["loaded"] for each in made),
+                inputs=line.get("inputs"),
             )
         )
         calls.append(call)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.claims import Claims
@@ -15,30 +15,16 @@ from jaxlint.project.files import SourceFile
 from jaxlint.project.source import SourceError, decode, read_bytes
 from jaxlint.project.workspace import Part
 from jaxlint.record import replace
-from jaxlint.recording.changes import Cause, Change
+from jaxlint.recording.changes import CLAIMED, Cause, Change
 from jaxlint.recording.history import Boundary, Eager, History, Site, Trace
 
 TARGET = "record"  # what a verdict that rests on a record names in a target's place
 AS_RECORDED = "as recorded"
 
-# The causes of a retrace that a rule's claim is about.
-CAUSES: Mapping[str, frozenset[Cause]] = {
-    "JAX101": frozenset({Cause.STATIC}),
-    "JAX102": frozenset({Cause.STATIC}),
-    "JAX103": frozenset({Cause.FUNCTION}),
-    "JAX104": frozenset({Cause.SHAPE, Cause.STRUCTURE}),
-    "JAX105": frozenset({Cause.SHAPE}),
-    "JAX106": frozenset({Cause.SHAPE, Cause.STRUCTURE}),
-    "JAX107": frozenset({Cause.STATIC, Cause.FUNCTION}),
-    "JAX108": frozenset({Cause.STATIC}),
-    "JAX110": frozenset({Cause.STRUCTURE}),
-    "JAX111": frozenset({Cause.WEAK, Cause.DTYPE}),
-    "JAX114": frozenset({Cause.FORM}),
-}
 _EAGER = "JAX109"  # control flow outside any boundary
 _CONTROL_FLOW = ("scan", "while", "cond", "map", "branches", "fori", "_where_", "checkpoint")
 _CLEARING = "JAX112"
-RETRACES = frozenset({*CAUSES, _EAGER, _CLEARING})
+RETRACES = frozenset({*CLAIMED, _EAGER, _CLEARING})
 
 _ADVICE = {
     Cause.STATIC: "Pass it as an array, or round it to a few values.",
@@ -100,7 +86,7 @@ class Join:
             return unknown(TARGET, "nothing was traced at these lines in the recorded run")
         again = [trace for boundary in boundaries for trace in boundary.traces[1:] if not trace.nested]
         arm = _arm(boundaries)
-        causes = CAUSES.get(finding.code, frozenset({Cause.FUNCTION}))
+        causes = CLAIMED.get(finding.code, frozenset({Cause.FUNCTION}))
         agreeing = [trace for trace in again if any(change.cause in causes for change in trace.changes)]
         name = boundaries[0].name
         if agreeing:

@@ -15,6 +15,7 @@ from jaxlint.confirm.observed import Observed, Run
 from jaxlint.confirm.wording import size, times
 
 _LEAST_RUNS = 3
+ENOUGH = 5  # calls of a function of a module, which runs its lines once a time perhaps
 _WARM = 1  # runs after which sizes are compared: the first ones compile and fill what is filled once
 _STEADY = 0.7  # the share of runs that must each add something
 _LINES = 8  # below a header, among them the first statement of the body even after a long docstring

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Event, Observed
-from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm
+from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm, Outcome
 from jaxlint.confirm.wording import count, times
 
 # What eager control flow and lambdas are called; all else that is compiled by name is a helper of jax.
 _NAMELESS = frozenset({"<lambda>", "scan", "while", "cond", "map", "_scan", "branches", "associative_scan"})
 _DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 _UNHASHABLE = "unhashable"
+_BY_DATA = ("JAX105", "JAX106")
 
 
 def judge(claim: Claim, seen: Observed) -> Judgement:
@@ -38,6 +40,49 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     if not made:
         return undecided("nothing was compiled at these lines in this run", arm)
     return refuted(f"`{name}` was compiled once for {count(calls, 'call')}", arm)
+
+
+def with_uses(claim: Claim, judgement: Judgement, uses: Sequence[Mapping[str, Any]]) -> Judgement:
+    """The same for a module, whose functions were called with inputs (`child/functions.py`).
+
+    What random values showed once is no evidence that other ones would not show more.
+    """
+    for use in uses:
+        raised = use["raised"]
+        if raised is not None and any(word in str(raised["message"]) for word in (_UNHASHABLE, "hashable")):
+            return confirmed(
+                f"the call fails: {raised['kind']}: {' '.join(str(raised['message']).split())[:160]}"
+            )
+    varied = [str(use["varied"]) for use in uses if use["varied"]]
+    if varied and judgement.outcome is Outcome.CONFIRMED:
+        return judgement._replace(reason=f"{judgement.reason}, called twice ({varied[0]})")
+    if judgement.outcome is Outcome.REFUTED and uses and claim.finding.code in _BY_DATA:
+        return undecided(f"{judgement.reason}, of random values: whether sizes differ is up to the data")
+    return judgement
+
+
+def of_boundaries(
+    requests: Sequence[Mapping[str, Any]], uses: Sequence[Mapping[str, Any]], otherwise: Judgement
+) -> Judgement:
+    """The judgement from two calls of a boundary that differ in what the claim says to matter."""
+    judgement = otherwise
+    for request, use in zip(requests, uses, strict=False):
+        name = str(request["name"]).rpartition(".")[2]
+        if use["without"]:
+            judgement = undecided(str(use["without"]))
+        elif use["raised"] is not None:
+            said = " ".join(str(use["raised"]["message"]).split())[:160]
+            judgement = undecided(f"`{name}` cannot be called: {use['raised']['kind']}: {said}")
+        elif not use["varied"]:
+            judgement = undecided(f"no second value is known for {', '.join(request['names'])}")
+        else:
+            first, second = use["calls"][0], use["calls"][-1]
+            about = f"{use['varied']}, inputs of {use['source']}"
+            if name in second:
+                return confirmed(f"`{name}` was compiled again in a second call ({about})")
+            if name in first:
+                return refuted(f"`{name}` was compiled once for two calls ({about})")
+    return judgement
 
 
 def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) -> tuple[Judgement, bool]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from . import abstract
+from . import abstract, methods
 
 _DEEP = 30  # names looked up through each other
 
@@ -22,15 +22,25 @@ class NoCall(Exception):
     """There is no call to take arguments from. The text says why the last one did not serve."""
 
 
-def inputs(module: ModuleType, source: str, name: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of the first call of `name` (the last part of a qualified name) that can be evaluated."""
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def inputs(module: ModuleType, source: str, name: str) -> Call:
+    """The arguments of the first call of `name`, a qualified name, that can be evaluated. Raises NoCall.
+
+    Of a method the first one is the instance.
+    """
     tree = ast.parse(source)
+    owner, _, last = name.rpartition(".")
+    method = methods.of(module, owner, last) if owner else None
     reason = f"no call of `{name}` is in its module"
-    for call, scopes in _calls(tree, name):
+    for call, scopes in _calls(tree, last):
         if any(isinstance(argument, ast.Starred) for argument in call.args):
             continue
         try:
-            return _evaluate(call, scopes, module)
+            return _evaluate(call, scopes, module, method)
+        except methods.AnotherClass:
+            continue
         except Exception as error:
             text = " ".join(str(error).split())[:120]
             reason = f"the call in line {call.lineno} cannot be evaluated ({type(error).__name__}: {text})"
@@ -38,27 +48,26 @@ def inputs(module: ModuleType, source: str, name: str) -> tuple[tuple[Any, ...],
 
 
 def _calls(tree: ast.Module, name: str) -> Iterator[tuple[ast.Call, list[Scope]]]:
-    """The calls of a name, each with the statements of the scopes around it, innermost first."""
+    """The calls of a name, each with the statements of the scopes around it, innermost first.
+
+    What makes an instance callable is called by any name, and by none.
+    """
 
     def within(node: ast.AST, scopes: list[Scope]) -> Iterator[tuple[ast.Call, list[Scope]]]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if node.name == name:
-                scopes = scopes[:]  # a call of itself
             scopes = [node.body, *scopes]
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.Call):
                 called = child.func
                 last = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-                if last == name:
+                if last == name or (name == methods.CALL and isinstance(called, (ast.Name, ast.Call))):
                     yield child, scopes
             yield from within(child, scopes)
 
     yield from within(tree, [tree.body])
 
 
-def _evaluate(
-    call: ast.Call, scopes: list[Scope], module: ModuleType
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _evaluate(call: ast.Call, scopes: list[Scope], module: ModuleType, method: methods.Method | None) -> Call:
     names = _Names(scopes, call.lineno, module)
 
     def arguments() -> Any:
@@ -66,8 +75,16 @@ def _evaluate(
         args = tuple(names.value(argument) for argument in call.args)
         return args, {word.arg: names.value(word.value) for word in call.keywords if word.arg}
 
+    def instance() -> Any:
+        names.forget()
+        called = call.func
+        return names.value(called.value if isinstance(called, ast.Attribute) else called)
+
+    first: tuple[Any, ...] = ()
+    if method is not None and method.takes_instance:
+        first = (methods.instance(instance, method.owner),)
     args, kwargs = abstract.abstractly(arguments)
-    return args, kwargs
+    return (*first, *args), kwargs
 
 
 class _Names(dict[str, Any]):

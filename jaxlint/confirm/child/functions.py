@@ -2,47 +2,78 @@
 
 from __future__ import annotations
 
-import inspect
-import os
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from . import abstract, callsites, jaxtyped, kept, load, memory, outputs, serve, specs
+from . import events, inputs, kept, load, memory, outputs, serve, specs, variation
 from .recording.definitions import definition
 
-_PROVIDER = "jaxlint_inputs"
 
-
-class NoInputs(Exception):
-    """There are no inputs for a function. The text says what would give some."""
-
-
-def exercise(module: ModuleType, name: str, given: dict[str, Any] | None, how: str) -> dict[str, Any]:
+def exercise(
+    module: ModuleType,
+    name: str,
+    given: dict[str, Any] | None,
+    how: str,
+    recorded: Sequence[dict[str, Any]] = (),
+    callers: Sequence[dict[str, Any]] = (),
+    times: int = 1,
+    again: bool = False,
+    causes: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> dict[str, Any]:
     """Trace or call a function of a module.
 
-    `given` are the inputs of the settings, {"args": [...], "kwargs": {...}}; `how` is "trace" (jit, lowered with
-    shapes alone) or "call" (with random values, as it is). Returns `source` (where the inputs come from), `real`
-    (whether their sizes are those of the program's own use) and `raised`, as in `serve.raised`, or None.
+    `given` are the inputs of the settings, {"args": [...], "kwargs": {...}}, `recorded` those of calls that a
+    record holds; `how` is "trace" (jit, lowered with shapes alone) or "call" (with random values, as it is,
+    `times` over). Where it has no inputs, one of its `callers` ({"name", "given", "recorded"}, nearest first) is
+    traced in its stead. A second call, for a claim about retraces, differs in one of the `causes`, in one of the
+    parameters `names` (`variation`), or, with `again`, in the random values alone.
+
+    Returns `source` (where the inputs come from), `real` (whether their sizes are those of the program's own use),
+    `without` (why there are none, else ""), `raised`, as in `serve.raised`, or None, `calls` (for each call, the
+    names of what was compiled in it) and `varied` (what differed in the second one, "" if there was none).
     """
+    reasons = []
+    for one in ({"name": name, "given": given, "recorded": recorded}, *callers):
+        found = _inputs(module, **one)
+        if isinstance(found, str):
+            reasons.append(found)
+            continue
+        function, made = found
+        if one["name"] != name and not (made.args or made.kwargs):
+            continue  # that is a program
+        told: dict[str, Any] = {"source": made.source, "real": made.real, "without": "", "raised": None}
+        told.update(calls=[], varied="")
+        try:
+            if how == "trace":
+                _trace(function, made.args, made.kwargs)
+            else:
+                for seed in range(times):
+                    _call(function, (made.args, made.kwargs), seed, told["calls"])
+                told["varied"] = _second(function, made, told["calls"], again, causes, names)
+        except BaseException as error:
+            told["raised"] = serve.raised(error)
+        return told
+    return {"source": "", "real": False, "raised": None, "without": reasons[0], "calls": [], "varied": ""}
+
+
+def _inputs(
+    module: ModuleType, name: str, given: dict[str, Any] | None, recorded: Sequence[dict[str, Any]]
+) -> tuple[Any, inputs.Inputs] | str:
+    """A function and its inputs, or why there are none."""
     try:
         function = load.member(module, name)
     except AttributeError as error:
-        return _none(f"`{name}` cannot be reached: {error}")
+        return f"`{name}` cannot be reached: {error}"
+    if not callable(function):
+        return f"`{name}` is no function"
     try:
-        args, kwargs, source, real = _inputs(module, name, function, given)
-    except (NoInputs, specs.WrongSpec) as error:
-        return _none(str(error))
+        return function, inputs.of(module, name, function, given, recorded)
+    except (inputs.NoInputs, specs.WrongSpec) as error:
+        return str(error)
     except Exception as error:
-        return _none(f"its inputs cannot be made: {type(error).__name__}: {error}")
-    try:
-        _trace(function, args, kwargs) if how == "trace" else _call(function, args, kwargs)
-    except BaseException as error:
-        return {"source": source, "real": real, "raised": serve.raised(error), "without": ""}
-    return {"source": source, "real": real, "raised": None, "without": ""}
-
-
-def _none(reason: str) -> dict[str, Any]:
-    return {"source": "", "real": False, "raised": None, "without": reason}
+        return f"its inputs cannot be made: {type(error).__name__}: {error}"
 
 
 def _trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -86,63 +117,39 @@ def _shapes(tree: Any) -> tuple[list[Any], Any]:
     return shapes, rebuild
 
 
-def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _call(function: Any, call: inputs.Call, seed: int, calls: list[list[str]]) -> None:
+    """Call with random values, and note what was compiled meanwhile."""
     import jax
     import numpy
 
-    args, kwargs = outputs.filled((args, kwargs), numpy.random.default_rng(0))
+    args, kwargs = outputs.filled(call, numpy.random.default_rng(seed))
+    before = len(events.compiles)
     ready: Any = jax.block_until_ready
     ready(function(*args, **kwargs))
+    calls.append([str(event["name"]) for event in events.compiles[before:]])
 
 
-# ---------------------------------------------------------------- inputs
-
-
-def _inputs(
-    module: ModuleType, name: str, function: Any, given: dict[str, Any] | None
-) -> tuple[tuple[Any, ...], dict[str, Any], str, bool]:
-    """Inputs by the first source that has some: settings, annotations, provider, calls. Raises NoInputs."""
-    if given is not None:
-        args = tuple(specs.value(spec) for spec in given["args"])
-        kwargs = {word: specs.value(spec) for word, spec in given["kwargs"].items()}
-        return args, kwargs, "settings", True
-    tried = []
-    if "." not in name:
+def _second(
+    function: Any,
+    made: inputs.Inputs,
+    calls: list[list[str]],
+    again: bool,
+    causes: Sequence[str],
+    names: Sequence[str],
+) -> str:
+    """Call once more with something changed, and say what; "" where there is nothing to change."""
+    if again:
+        _call(function, (made.args, made.kwargs), 1, calls)
+        return "once more"
+    if not causes:
+        return ""
+    if made.other is not None:
+        _call(function, made.other, 0, calls)
+        return "as in two calls of the record"
+    for variant in variation.variants(function, made.args, made.kwargs, causes, names):
         try:
-            return *jaxtyped.inputs(function), "annotations", False
-        except jaxtyped.NotAnnotated as error:
-            tried.append(str(error))
-    provided = getattr(module, _PROVIDER, None)
-    if callable(provided):
-        table = provided()
-        if name in table:
-            return *_provided(table[name]), f"{_PROVIDER}()", True
-        tried.append(f"{_PROVIDER}() has no entry `{name}`")
-    try:
-        return *_from_calls(module, name, function), "a call in the source", True
-    except callsites.NoCall as error:
-        tried.append(str(error))
-    key = f"{module.__name__}:{name}"
-    raise NoInputs(f'no inputs: {"; ".join(tried)}. [tool.jaxlint.confirm."{key}"] can give them')
-
-
-def _provided(entry: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """An entry of `jaxlint_inputs()`: args, or (args, kwargs)."""
-    pair = (
-        isinstance(entry, tuple)
-        and len(entry) == 2
-        and isinstance(entry[0], tuple)
-        and isinstance(entry[1], dict)
-    )
-    args, kwargs = entry if pair else (tuple(entry), {})
-    return abstract.shape_of(args), abstract.shape_of(kwargs)
-
-
-def _from_calls(module: ModuleType, name: str, function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if "." in name:
-        raise callsites.NoCall("a method needs an instance")
-    file = inspect.getsourcefile(module)
-    if file is None or not os.path.isfile(file):
-        raise callsites.NoCall("the module has no source")
-    with open(file, encoding="utf-8") as stream:
-        return callsites.inputs(module, stream.read(), name)
+            _call(function, variant[:2], 0, calls)
+        except Exception:
+            continue  # it does not work so: another one may
+        return variant.text
+    return ""

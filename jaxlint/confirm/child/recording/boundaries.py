@@ -9,11 +9,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from . import settings
+from . import arguments, settings
 from .definitions import definition, name_of
 from .frames import user_stack
 from .journal import Journal
 from .signature import form, signature
+
+_KEPT = 4  # signatures of a boundary that are kept in a form to be made again
 
 
 class Boundary:
@@ -94,7 +96,9 @@ class Boundaries:
         self._journal.write_sources(stack)
         entries = signature(args, kwargs, parameters)
         first = boundary.seen.setdefault(json.dumps(entries, sort_keys=True), boundary.traces)
-        shown: dict[str, Any] = {"signature": entries} if first == boundary.traces else {"same_as": first}
+        shown: dict[str, Any] = {"same_as": first}
+        if first == boundary.traces:
+            shown = {"signature": entries, **_inputs(boundary, args, kwargs)}
         self._journal.write(
             "trace",
             boundary=boundary.number,
@@ -107,3 +111,12 @@ class Boundaries:
             nested=bool(self.work.tracing),
             **shown,
         )
+
+
+def _inputs(boundary: Boundary, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    if len(boundary.seen) > _KEPT:
+        return {}
+    with contextlib.suppress(Exception):  # a user's class may fail at being looked at
+        inputs = arguments.encoded(args, kwargs)
+        return {} if inputs is None else {"inputs": inputs}
+    return {}

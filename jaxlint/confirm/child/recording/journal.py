@@ -11,7 +11,8 @@ boundary  a jit boundary was made for the first time: id (within the process), a
           wrapped (place of the jit call)
 trace     its function was traced: boundary, stack, callable (a number for each function object), wraps (how often a
           boundary of this definition was made so far), signature (parts by name) or, where it has come before in
-          this process, same_as (number of that trace), form (how arguments were passed), options (jax settings that
+          this process, same_as (number of that trace), inputs (the arguments as in `arguments`, with a few of the
+          signatures), form (how arguments were passed), options (jax settings that
           differ from their defaults), nested (inside the trace of another boundary)
 compile   an executable was made: name, stack, boundary and trace (the number, from 1) or null for other work,
           trace_s, lower_s, compile_s (seconds), loaded (true where it came from the persistent cache)

@@ -70,7 +70,7 @@ def _named(
 
 def _entries(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """A value's own entry and those of what is in it."""
-    if _is_nnx(value):
+    if is_nnx(value):
         yield from _nnx_entries(name, value, set())
         return
     from jax.tree_util import keystr, tree_flatten_with_path
@@ -107,7 +107,8 @@ def _key(path: tuple[Any, ...]) -> str:
     return str(getattr(path[0], "name", "")) if path else ""
 
 
-def _is_nnx(value: Any) -> bool:
+def is_nnx(value: Any) -> bool:
+    """Whether a value is a module or a variable of flax.nnx, if that is imported."""
     nnx = sys.modules.get("flax.nnx")
     kinds = tuple(kind for name in ("Module", "Object", "Variable") if (kind := getattr(nnx, name, None)))
     return bool(kinds) and isinstance(value, kinds)
@@ -128,11 +129,11 @@ def _nnx_entries(name: str, value: Any, seen: set[int]) -> Iterator[tuple[str, s
         if attribute.startswith(("_object__", "_pytree__")):
             continue
         path = f"{name}.{attribute}"
-        if _is_nnx(item):
+        if is_nnx(item):
             yield from _nnx_entries(path, item, seen)
         elif isinstance(item, (list, tuple, dict)):
             for key, part in item.items() if isinstance(item, dict) else enumerate(item):
-                entries = _nnx_entries(f"{path}[{key!r}]", part, seen) if _is_nnx(part) else ()
+                entries = _nnx_entries(f"{path}[{key!r}]", part, seen) if is_nnx(part) else ()
                 yield from entries or [(f"{path}[{key!r}]", leaf(part))]
         else:
             yield path, leaf(item)
