@@ -16,7 +16,7 @@ from jaxlint.finding import Finding
 from jaxlint.index.indexer import Indexed
 from jaxlint.index.table import ModuleEntry
 from jaxlint.project import stored
-from jaxlint.project.cache import DIRECTORY, Cache, environment, fingerprint
+from jaxlint.project.cache import Cache, directory, environment, fingerprint
 from jaxlint.project.root import Project
 from jaxlint.project.toml import TomlError
 from jaxlint.record import replace
@@ -132,9 +132,9 @@ class Earlier:
 
 def earlier_runs(project: Project, rules: Sequence[Rule]) -> Earlier | None:
     """The cache of a project; None where there is no place for it, or no telling what findings depend on."""
-    directory = project.settings.cache_dir or (project.root and os.path.join(project.root, DIRECTORY))
+    place = directory(project)
     try:
-        return Earlier(project, rules, directory) if directory else None
+        return Earlier(project, rules, place) if place else None
     except TomlError:
         return None
 

@@ -177,7 +177,8 @@ def _part(
         from jaxlint.confirm.confirm import confirm
         from jaxlint.confirm.options import options_of
 
-        tested = confirm(findings, part, options_of(part.settings, args), history)
+        asked = options_of(part.settings, args)
+        tested = confirm(findings, part, asked, history, cache=not args.no_cache)
     return join.judged(tested, findings) if join is not None else tested
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from jaxlint.confirm import interpreter
 from jaxlint.confirm.availability import availability
@@ -11,10 +11,12 @@ from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.claims import Claims
 from jaxlint.confirm.judgement import Judged
 from jaxlint.confirm.judging import Judging
+from jaxlint.confirm.measurements import measurements
 from jaxlint.confirm.observing import Observer
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered
 from jaxlint.confirm.programs import Programs
+from jaxlint.confirm.progress import bar
 from jaxlint.confirm.recipes import NO_RUN, RECIPES
 from jaxlint.confirm.targets import Target, parse
 from jaxlint.confirm.verdict import Outcome, Verdict, unknown
@@ -30,9 +32,16 @@ _ENGINE = frozenset(code.code for code in ENGINE_CODES)
 
 
 def confirm(
-    findings: Sequence[Finding], part: Part, options: Options, history: History | None = None
+    findings: Sequence[Finding],
+    part: Part,
+    options: Options,
+    history: History | None = None,
+    *,
+    cache: bool = False,
 ) -> list[Finding]:
-    """The findings, each with a verdict for every target. `history` is a record, which knows real calls.
+    """The findings, each with a verdict for every target.
+
+    `history` is a record, which knows real calls; with `cache` the figures of executables are kept between runs.
 
     A finding whose claim was refuted wherever it could be decided drops to a note; a fix that changes results or
     saves nothing is withdrawn. Raises ConfirmError where no jax is to be had, UnknownTarget for a target.
@@ -44,16 +53,21 @@ def confirm(
     python = interpreter.find(options.python, part.project)
     claims = Claims(part)
     programs = Programs(claims, part.project)
+    known = measurements(part.project) if cache else None
     judged: dict[int, list[Judged]] = {}
     for number, (environment, group) in enumerate(_by_environment(targets)):
         # What a program does is the same for every target, what its executables take is not.
         todo = [f for f in concerned if not number or _is_of_memory(f.code)]
-        with Observer(python, os.getcwd(), environment, options) as observer:
+        with (
+            bar(len(todo)) as progress,
+            Observer(python, os.getcwd(), environment, options, progress.say, known) as observer,
+        ):
             _check_jax(python, observer)
             ready, missing = _ready(group, observer)
             for program, here in _by_program(todo, claims, programs):
                 for one, result in _judged(claims, program, here, observer, options, ready, history):
                     judged.setdefault(id(one.finding), []).append(result)
+                    progress.advance()
             for finding in concerned:
                 judged.setdefault(id(finding), []).append(Judged(missing))
     return [_with(finding, judged.get(id(finding), [])) for finding in findings]
@@ -78,17 +92,19 @@ def _judged(
     options: Options,
     targets: Sequence[Target],
     history: History | None,
-) -> list[tuple[Claim, Judged]]:
+) -> Iterator[tuple[Claim, Judged]]:
     """The claims that one program shows, judged."""
     if not targets:
-        return []
+        return
     if format_of(program):
-        return [(one, Judged((unknown(targets[0].name, NO_RUN),))) for one in here]
+        yield from ((one, Judged((unknown(targets[0].name, NO_RUN),))) for one in here)
+        return
     try:
         judging = Judging(observer, options, targets, program, claims.sources, history)
     except SourceError as error:
-        return [(one, Judged((unknown(targets[0].name, str(error)),))) for one in here]
-    return list(judging.judge(here))
+        yield from ((one, Judged((unknown(targets[0].name, str(error)),))) for one in here)
+        return
+    yield from judging.judge(here)
 
 
 def _by_environment(targets: Sequence[Target]) -> list[tuple[dict[str, str], list[Target]]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jaxlint.confirm.claim import Claim, Site
+from jaxlint.confirm.measurements import Measurements
 from jaxlint.confirm.observed import Observed
 from jaxlint.confirm.options import Options
 from jaxlint.confirm.process import Raised, Unanswered, Worker
@@ -20,9 +21,22 @@ _PARTIAL = 0.8  # of the time limit: then a program is stopped, and what it did 
 class Observer:
     """The worker of a run: one with jax imported, and one without for programs that have to do that themselves."""
 
-    def __init__(self, python: str, directory: str, environment: Mapping[str, str], options: Options) -> None:
-        """`directory` is where programs run, `environment` what they find there besides the user's own."""
+    def __init__(
+        self,
+        python: str,
+        directory: str,
+        environment: Mapping[str, str],
+        options: Options,
+        say: Callable[[str], None] = lambda text: None,
+        measurements: Measurements | None = None,
+    ) -> None:
+        """`directory` is where programs run, `environment` what they find there besides the user's own.
+
+        `say` is told what is being done, `measurements` are those of earlier runs.
+        """
         self.timeout = options.timeout
+        self._say = say
+        self._measurements = measurements
 
         def worker(preload: bool) -> Worker:
             return Worker(
@@ -60,16 +74,27 @@ class Observer:
         worker = self._bare if any(word in source for word in _ENVIRONMENT) else self._warm
         watched = sorted({(os.path.realpath(site.file), site.first, site.last) for site in sites})
         worker.leave()
+        self._say(f"{'imports' if how.get('module') else 'runs'} {os.path.basename(file)}")
         seconds = self.timeout * _PARTIAL
         data = worker.ask("program", timeout=self.timeout, file=file, watched=watched, seconds=seconds, **how)
-        return Program(worker, self.timeout, file, Observed(data))
+        return Program(worker, self.timeout, file, Observed(data), self._say, self._measurements)
 
 
 class Program:
     """A program that has run, and whose boundaries can be compiled until the next one runs."""
 
-    def __init__(self, worker: Worker, timeout: float, file: str, seen: Observed) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        timeout: float,
+        file: str,
+        seen: Observed,
+        say: Callable[[str], None],
+        measurements: Measurements | None,
+    ) -> None:
         self.seen = seen
+        self._measurements = measurements
+        self._say = say
         self._worker = worker
         self._timeout = timeout
         self._root = os.path.dirname(file)
@@ -80,8 +105,25 @@ class Program:
         """What a kept trace takes on a target (`child/memory.py`), or why that cannot be told."""
         key = trace, target.name
         if key not in self._memory:
-            self._memory[key] = self._ask("memory", trace=trace, target=target.description, root=self._root)
+            self._say(f"compiles for {target.name}")
+            self._memory[key] = self._measured(trace, target.description)
         return self._memory[key]
+
+    def _measured(self, trace: int, target: Mapping[str, Any]) -> Mapping[str, Any] | str:
+        """The same, from an earlier run if the executable is the same."""
+        about = {"trace": trace, "target": target, "root": self._root}
+        if self._measurements is None:
+            return self._ask("memory", **about)
+        found = self._ask("fingerprint", **about)
+        if isinstance(found, str):
+            return found
+        known = self._measurements.get(str(found["digest"]))
+        if known is not None:
+            return known
+        measured = self._ask("memory", **about)
+        if not isinstance(measured, str):
+            self._measurements.put(str(found["digest"]), measured)
+        return measured
 
     def advised(self, trace: int, target: Target, remedy: str, claim: Claim) -> Mapping[str, Any] | str:
         """What it takes with a remedy at a claim's place (`child/remedy.py`), or why that cannot be told."""

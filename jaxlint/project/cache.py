@@ -12,10 +12,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jaxlint import __version__
 from jaxlint.digest import digest
+
+if TYPE_CHECKING:
+    from jaxlint.project.root import Project
 
 DIRECTORY = ".jaxlint_cache"
 _TAG = """\
@@ -80,6 +83,11 @@ class Cache:
             if not os.path.exists(path):
                 with open(path, "w", encoding="utf-8") as stream:
                     stream.write(text)
+
+
+def directory(project: Project) -> str:
+    """Where the cache of a project lies, "" where there is no place for it."""
+    return project.settings.cache_dir or (os.path.join(project.root, DIRECTORY) if project.root else "")
 
 
 def fingerprint(pages: Iterable[str]) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from checked_programs import Check
 
 from jaxlint.cli import main
-
-Check = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -32,8 +30,3 @@ def confirm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         return list(json.loads(capsys.readouterr().out))
 
     return check
-
-
-def verdicts(findings: list[dict[str, Any]], code: str) -> list[dict[str, Any]]:
-    """The verdicts on the findings of a rule."""
-    return [verdict for finding in findings if finding["code"] == code for verdict in finding["confirm"]]

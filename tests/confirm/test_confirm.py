@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from conftest import Check, verdicts
+from checked_programs import Check, verdicts
 
 from jaxlint.cli import main
 

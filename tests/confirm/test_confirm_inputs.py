@@ -8,7 +8,7 @@ from types import ModuleType
 import jax
 import jax.numpy as jnp
 import pytest
-from conftest import Check, verdicts
+from checked_programs import Check, verdicts
 
 from jaxlint.confirm.child import callsites, specs
 from jaxlint.confirm.overlay import Overlay, import_root, module_name

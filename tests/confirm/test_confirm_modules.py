@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import pytest
-from conftest import Check, verdicts
+from checked_programs import Check, verdicts
 
 from jaxlint.confirm.child import recorded
 from jaxlint.confirm.child.recording import arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -15,10 +16,9 @@ def run(trace: int, target: dict[str, Any], root: str) -> dict[str, Any]:
     argument is, `donatable_bytes` of the arguments that are not and that an output could take the place of, `peak`
     as in `peak.compile_explained` (lines of files below `root`), `seconds` to compile.
     """
-    one = kept.trace(trace)
+    jitted, args, kwargs = lowerable(kept.trace(trace))
     device = deviceless.device(target)
-    jitted, args, kwargs = lowerable(one)
-    lowered = deviceless.lower(jitted, args, kwargs, device)
+    lowered = lowered_for(trace, target)
     begun = time.perf_counter()
     compiled, buffers = peak.compile_explained(getattr(lowered, "lowered", lowered), device, root)
     seconds = time.perf_counter() - begun
@@ -34,6 +34,19 @@ def run(trace: int, target: dict[str, Any], root: str) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "peak": buffers,
     }
+
+
+_lowered: dict[tuple[int, str], Any] = {}  # the one that was asked for last: it is compiled next, if at all
+
+
+def lowered_for(trace: int, target: dict[str, Any]) -> Any:
+    """A kept trace, lowered for a target."""
+    key = trace, json.dumps(target, sort_keys=True)
+    if key not in _lowered:
+        jitted, args, kwargs = lowerable(kept.trace(trace))
+        _lowered.clear()
+        _lowered[key] = deviceless.lower(jitted, args, kwargs, deviceless.device(target))
+    return _lowered[key]
 
 
 def lowerable(trace: kept.Trace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
