@@ -9,12 +9,13 @@ enough.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache, cached_property
+from typing import cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Span
@@ -26,14 +27,14 @@ class Focus:
     """One file as libcst sees it."""
 
     def __init__(self, source: str, tree: ast.Module) -> None:
-        self._source = source
+        self.source = source
         self.tree = tree
         self._pieces: dict[tuple[_Lines, ...], _Piece] = {}
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the file with their ends, without a byte order mark."""
-        return split_lines(self._source.removeprefix("\ufeff"))
+        return split_lines(self.source.removeprefix("\ufeff"))
 
     def node(self, span: Span) -> cst.CSTNode | None:
         """The innermost node with exactly this span."""
@@ -87,8 +88,7 @@ class _Piece:
             self._module = cst.parse_module("".join(lines[number - 1] for number in self._numbers[:-1]))
         except cst.ParserSyntaxError:
             return  # newer than libcst: the findings stand, without fixes
-        wrapper = MetadataWrapper(self._module, unsafe_skip_copy=True)
-        self._positions = wrapper.resolve(PositionProvider)
+        self._positions = _Positions().of(self._module)
         self._fill()
 
     def _fill(self) -> None:
@@ -114,6 +114,15 @@ class _Piece:
                 or not isinstance(known, cst.BaseExpression)
             ):
                 self.by_span[span] = node
+
+
+class _Positions(PositionProvider):
+    """Positions without a `MetadataWrapper`: that would visit each node once more, for nothing."""
+
+    def of(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        """Where each node of a module that was just parsed stands."""
+        self._gen_impl(module)
+        return cast("Mapping[cst.CSTNode, CodeRange]", self._computed)  # none of them is lazy
 
 
 def _children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

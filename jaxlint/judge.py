@@ -13,8 +13,11 @@ from jaxlint.rule import Pair, Rule
 
 if TYPE_CHECKING:
     from jaxlint.context import Context
+    from jaxlint.focus import Focus
     from jaxlint.project.root import Project
     from jaxlint.project.source import Source
+
+_FOCUSES = 16  # files whose libcst trees are held
 
 Suspect = tuple[Rule, Pair, Fact]
 
@@ -32,6 +35,7 @@ class Judge:
         self._pairs = pairs
         self._project = project
         self._source = source
+        self._focuses: dict[str, Focus] = {}  # by path, the one used last at the end
 
     def findings(self, facts: list[Fact], role: ModuleRole) -> list[Finding]:
         """What the rules say of the facts of one run. A rule that fails gives JAX000 where it failed."""
@@ -78,19 +82,30 @@ class Judge:
         role: ModuleRole,
     ) -> Context:
         from jaxlint.context import Context
-        from jaxlint.focus import Focus
 
         project = self._project
         return Context(
             path=path,
             source=text,
-            focus=Focus(text, tree),
+            focus=self._focus(path, text, tree),
             aliases=aliases(tree),
             every_fact=every,
             jax_version=project.jax_version,
             requires_python=project.requires_python,
             role=role,
         )
+
+    def _focus(self, path: str, text: str, tree: ast.Module) -> Focus:
+        """A file as libcst sees it. Several roots may lead to suspects in one file: it is parsed once."""
+        from jaxlint.focus import Focus
+
+        focus = self._focuses.pop(path, None)
+        if focus is None or focus.source != text:
+            focus = Focus(text, tree)
+        self._focuses[path] = focus
+        if len(self._focuses) > _FOCUSES:
+            del self._focuses[next(iter(self._focuses))]
+        return focus
 
 
 def aliases(tree: ast.Module) -> dict[str, str]:

@@ -11,7 +11,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_LINES = 20_000  # of analysed modules between two collections
+_LINES = 60_000  # of analysed modules between two collections
 
 _noted = 0
 

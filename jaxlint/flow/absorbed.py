@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from jaxlint.finding import Place
@@ -18,7 +19,7 @@ from jaxlint.flow.mutation import Cleared, Invoked, Made, Mutated
 from jaxlint.flow.objects import BoundaryState, Function, Read
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.run import Called, Evaluation, Run
-from jaxlint.flow.staleness import events, trace_of
+from jaxlint.flow.staleness import calls_boundary, events, trace_of
 from jaxlint.flow.walking import walk
 from jaxlint.index.table import ModuleTable
 from jaxlint.jax_api.transforms import EAGER, JIT
@@ -86,7 +87,12 @@ class _Test:
         self.repeats = _is_parametrised(test.function)
 
     def facts(self) -> Iterator[AbsorbedMutation]:
-        for count, event in enumerate(self._events()):
+        first = self._first()
+        if not any(map(calls_boundary, (*first, self.test))):
+            return
+        assert self.function is not None
+        parts = chain(self.function.patches, *map(events, first), events(self.test))
+        for count, event in enumerate(parts):
             if count > _EVENTS:
                 return
             if isinstance(event, Cleared):
@@ -102,19 +108,17 @@ class _Test:
             elif isinstance(event, Invoked):
                 yield from self._call(event)
 
-    def _events(self) -> Iterator[Any]:
-        """What decorators, fixtures and set-up methods do comes first."""
+    def _first(self) -> list[Evaluation]:
+        """What comes before the test: its fixtures and set-up methods."""
         function = self.function
         assert function is not None
-        yield from function.patches
+        found: list[Evaluation] = []
         for other in self.module.functions.values():
             fixture = other.parent is None and other.cls is None and other.name in function.params
             if fixture or (other.cls is function.cls is not None and other.name in _SET_UP):
-                for evaluation in self.run.memo.values():
-                    if evaluation.function is other and evaluation.level == EAGER:
-                        yield from events(evaluation)
-                        break
-        yield from events(self.test)
+                of_other = (e for e in self.run.memo.values() if e.function is other and e.level == EAGER)
+                found += islice(of_other, 1)
+        return found
 
     def _clear(self, event: Cleared) -> None:
         if event.boundary is not None:

@@ -31,7 +31,7 @@ from jaxlint.flow.values import (
     Value,
     parts,
 )
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import nodes_of, walk
 
 if TYPE_CHECKING:
     from jaxlint.flow.run import Run
@@ -128,22 +128,14 @@ def _outlives_call(frame: Frame, container: ast.expr) -> bool:
 def _evicts(tree: ast.AST, name: str) -> bool:
     """Whether the module takes anything out of the container, or compares its length with a bound."""
     last = name.rpartition(".")[2]
-    for node in walk(tree):
-        if isinstance(node, ast.Delete):
-            if any(isinstance(t, ast.Subscript) and _ends_with(t.value, last) for t in node.targets):
-                return True
-        elif isinstance(node, ast.Compare):
-            if any(_is_len_of(side, last) for side in (node.left, *node.comparators)):
-                return True
-        elif isinstance(node, ast.Call):
-            callee = node.func
-            if (
-                isinstance(callee, ast.Attribute)
-                and callee.attr in _EVICTING
-                and _ends_with(callee.value, last)
-            ):
-                return True
-    return False
+    deleted = (target for deletion in nodes_of(tree, ast.Delete) for target in deletion.targets)
+    if any(isinstance(target, ast.Subscript) and _ends_with(target.value, last) for target in deleted):
+        return True
+    compared = (side for test in nodes_of(tree, ast.Compare) for side in (test.left, *test.comparators))
+    if any(_is_len_of(side, last) for side in compared):
+        return True
+    methods = (c.func for c in nodes_of(tree, ast.Call) if isinstance(c.func, ast.Attribute))
+    return any(method.attr in _EVICTING and _ends_with(method.value, last) for method in methods)
 
 
 def _is_len_of(node: ast.expr, name: str) -> bool:

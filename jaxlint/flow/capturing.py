@@ -15,7 +15,7 @@ from jaxlint.flow.objects import BoundaryState, Read
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE, UNKNOWN, Value, parts
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import nodes_of, walk
 
 _MODELS = ("equinox.nn.", "flax.nnx.")
 _NO_MODELS = ("flax.nnx.Rngs", "flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer", "flax.nnx.RngStream")
@@ -142,7 +142,7 @@ class PendingCapture(PendingFact):
         """The name was bound to what `model.init(…)` or a loader of parameters returned."""
         for node in _scopes(self.frame, key, read):
             if read.subject == "self attribute":
-                bound = [n.value for n in walk(node) if isinstance(n, ast.Assign) and _stores(n, key[-1])]
+                bound = [n.value for n in nodes_of(node, ast.Assign) if _stores(n, key[-1])]
             else:
                 bound = Bindings(node).of(key[-1])
             for value in bound:

@@ -15,7 +15,7 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
-from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.flow.walking import nodes_of, own_nodes, walk
 
 
 class PendingDonation(PendingFact):
@@ -176,8 +176,8 @@ class PendingUselessDonation(PendingFact):
         given = call.args[position : position + 1] or [k.value for k in call.keywords if k.arg == name]
         if not given:
             return None
-        functions = (n for n in walk(module.tree) if isinstance(n, ast.FunctionDef))
-        around = [f for f in functions if any(n is call for n in own_nodes(f))]
+        functions = nodes_of(module.tree, ast.FunctionDef)
+        around = [f for f in functions if call in own_nodes(f)]
         return sizes.of(given[0], At(module, around[0] if around else None))
 
     def _is_only_consumed(self, name: str, params: list[str]) -> bool:

@@ -14,7 +14,7 @@ from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import FUNCTION, LAZY
-from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.flow.walking import nodes_of, own_nodes
 
 _DEPTH = 7
 _BYTES = {
@@ -114,7 +114,7 @@ class ItemSizes:
         position = parameters.index(name) - (parameters[:1] == ["self"])
         found: set[int] = set()
         tree = at.module.tree
-        for scope in (None, *(n for n in walk(tree) if isinstance(n, ast.FunctionDef))):
+        for scope in (None, *nodes_of(tree, ast.FunctionDef)):
             for node in own_nodes(scope or tree):
                 if not isinstance(node, ast.Call) or _last(node.func) != function.name:
                     continue

@@ -8,7 +8,7 @@ from typing import Any
 from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import dotted_name, last_name
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import nodes_of, walk
 
 _JOINING = frozenset({"concatenate", "stack", "vstack", "hstack", "concat", "array", "asarray", "block"})
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "flush"})
@@ -18,28 +18,24 @@ def is_emptied(frame: Frame, container: str, loop: Any, scope: ast.AST) -> bool:
     """Whether the container loses members again, or a bound on its length is looked at."""
     last = container.rpartition(".")[2]
     where: ast.AST = frame.module.tree if "." in container else loop if loop is not None else scope
-    for node in walk(where):
-        if isinstance(node, ast.Call):
-            name = last_name(node.func)
-            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-            if name in _EMPTYING and owner is not None and last_name(owner) == last:
-                return True
-        elif isinstance(node, ast.Delete):
-            if any(isinstance(t, ast.Subscript) and last_name(t.value) == last for t in node.targets):
-                return True
-        elif isinstance(node, ast.Compare):
-            sides = [
-                side for side in (node.left, *node.comparators) if isinstance(side, ast.Call) and side.args
-            ]
-            if any(last_name(side.func) == "len" and last_name(side.args[0]) == last for side in sides):
-                return True
+    for call in nodes_of(where, ast.Call):
+        callee = call.func
+        if isinstance(callee, ast.Attribute) and callee.attr in _EMPTYING and last_name(callee.value) == last:
+            return True
+    for deletion in nodes_of(where, ast.Delete):
+        if any(isinstance(t, ast.Subscript) and last_name(t.value) == last for t in deletion.targets):
+            return True
+    for test in nodes_of(where, ast.Compare):
+        sides = [side for side in (test.left, *test.comparators) if isinstance(side, ast.Call) and side.args]
+        if any(last_name(side.func) == "len" and last_name(side.args[0]) == last for side in sides):
+            return True
     return any(_has_bound(value) for value in Bindings(scope).of(container)) or _attribute_has_bound(
         where, container
     )
 
 
 def _attribute_has_bound(where: ast.AST, container: str) -> bool:
-    assigned = (n for n in walk(where) if isinstance(n, ast.Assign)) if "." in container else ()
+    assigned = nodes_of(where, ast.Assign) if "." in container else []
     return any(_has_bound(n.value) for n in assigned if dotted_name(n.targets[0]) == container)
 
 
@@ -51,10 +47,8 @@ def _has_bound(value: ast.expr) -> bool:
 def is_joined(container: str, scope: ast.AST) -> bool:
     """`jnp.concatenate(kept)`: the loop puts a result together, piece by piece."""
     return any(
-        isinstance(node, ast.Call)
-        and last_name(node.func) in _JOINING
-        and any(dotted_name(argument) == container for argument in node.args)
-        for node in walk(scope)
+        last_name(node.func) in _JOINING and any(dotted_name(argument) == container for argument in node.args)
+        for node in nodes_of(scope, ast.Call)
     )
 
 

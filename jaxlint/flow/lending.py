@@ -15,7 +15,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.values import API, FUNCTION, HOST, TREE, UNKNOWN, Value
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import nodes_of
 from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
 from jaxlint.jax_api.transforms import EAGER
 
@@ -179,8 +179,8 @@ def _lends(function: Function) -> dict[str, str]:
     """The parameters that a function hands to jax as they are, and to which call."""
     if function.lends is None:
         function.lends = {}
-        for node in walk(function.node):
-            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+        for node in nodes_of(function.node, ast.Call):
+            if node.args and isinstance(node.args[0], ast.Name):
                 last = (dotted_name(node.func) or "").rpartition(".")[2]
                 api = next((t for t in TRANSFERS if t.endswith(f".{last}")), None)
                 if api is not None and node.args[0].id in function.index:
@@ -190,17 +190,15 @@ def _lends(function: Function) -> dict[str, str]:
 
 def _writes(function: ast.AST, parameter: str) -> bool:
     """Whether a function stores into its parameter."""
-    for node in walk(function):
-        written: ast.expr | None = None
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            written = node.targets[0].value
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-            written = node.target.value
-        elif isinstance(node, ast.Call) and node.args and (dotted_name(node.func) or "").endswith("copyto"):
-            written = node.args[0]
-        if written is not None and dotted_name(written) == parameter:
-            return True
-    return False
+    written: list[ast.expr] = [
+        *(a.targets[0] for a in nodes_of(function, ast.Assign)),
+        *(a.target for a in nodes_of(function, ast.AugAssign)),
+    ]
+    if any(isinstance(w, ast.Subscript) and dotted_name(w.value) == parameter for w in written):
+        return True
+    calls = (call for call in nodes_of(function, ast.Call) if call.args)
+    copies = (call.args[0] for call in calls if (dotted_name(call.func) or "").endswith("copyto"))
+    return any(dotted_name(copied) == parameter for copied in copies)
 
 
 def _record(frame: Frame, node: ast.AST, loan: Loan, again: bool) -> None:

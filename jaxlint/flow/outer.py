@@ -8,7 +8,7 @@ from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Evaluation
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import nodes_of
 
 _MEMBERS = frozenset({"setdefault", "get"})  # what they give is a member of their receiver
 
@@ -94,11 +94,11 @@ def is_taken_back(frame: Frame, target: str) -> bool:
     function saves first and restores."""
     if not target:
         return False
-    calls = (n for n in walk(frame.module.tree) if isinstance(n, ast.Call))
+    calls = nodes_of(frame.module.tree, ast.Call)
     if any(dotted_name(call.func) == f"{target}.pop" for call in calls):
         return True
     function = frame.function
-    assigns = [n for n in walk(function.node) if isinstance(n, ast.Assign)] if function is not None else []
+    assigns = nodes_of(function.node, ast.Assign) if function is not None else []
     saved = {dotted_name(t) for a in assigns if dotted_name(a.value) == target for t in a.targets} - {None}
     restoring = (a for a in assigns if dotted_name(a.value) in saved)
     return any(dotted_name(t) == target for a in restoring for t in a.targets)

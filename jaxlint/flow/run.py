@@ -62,7 +62,7 @@ class Evaluation:
     """One function body evaluated for one kind of arguments at one trace level."""
 
     __slots__ = (
-        "active", "device", "function", "level", "log", "module", "reads", "result", "scope", "traced_by",
+        "active", "device", "function", "level", "log", "module", "reads", "result", "scope", "tells", "traced_by",
     )  # fmt: skip
 
     def __init__(self, module: LoadedModule, function: Function | None, level: int) -> None:
@@ -77,6 +77,7 @@ class Evaluation:
         # What it was called with; kept alive, the scope's identity is part of the memo's key.
         self.scope: tuple[Any, Closure, dict[str, Value]] | None = None
         self.traced_by: Place | None = None  # the boundary or control flow whose trace it belongs to
+        self.tells: int | None = None  # the kinds of events in its log and below, see flow.staleness
 
 
 class Called(NamedTuple):
@@ -110,6 +111,7 @@ class Run:
         # Calls in this run that donate to a boundary of another module than the root.
         self.donating: dict[BoundaryState, list[tuple[LoadedModule, ast.AST]]] = {}
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
+        self.parents: dict[ast.AST, dict[ast.AST, ast.AST]] = {}  # see flow.stack_use
         self.carries: dict[int, Carry] = {}  # see flow.carry
         self.field_carries: dict[tuple[object, str], Carry] = {}
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths

@@ -12,7 +12,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.objects import Closure
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.values import API, CONSTANT, LAZY
-from jaxlint.flow.walking import children, walk
+from jaxlint.flow.walking import children, nodes_of, walk
 from jaxlint.jax_api.arrays import REDUCTIONS
 
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
@@ -112,10 +112,11 @@ class StackUses:
         self.assigned = ("", "")
         function = frame.function
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
-        self.parent: dict[ast.AST, ast.AST] = {}
-        for node in walk(self.scope):
-            for child in children(node):
-                self.parent[child] = node
+        parents = frame.run.parents.get(self.scope)
+        if parents is None:
+            parents = {child: node for node in walk(self.scope) for child in children(node)}
+            frame.run.parents[self.scope] = parents
+        self.parent: dict[ast.AST, ast.AST] = parents
 
     def find(self) -> tuple[str, list[ast.AST]]:
         """(verdict, the places that decide)."""
@@ -180,17 +181,11 @@ class StackUses:
         return _combine(verdicts) if verdicts else ("unused", [])
 
     def _loads(self, name: str) -> list[ast.Name]:
-        return [
-            n
-            for n in walk(self.scope)
-            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
-        ]
+        return [n for n in nodes_of(self.scope, ast.Name) if n.id == name and isinstance(n.ctx, ast.Load)]
 
     def _stores(self, name: str) -> int:
-        return sum(
-            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-            for n in walk(self.scope)
-        )
+        names = nodes_of(self.scope, ast.Name)
+        return sum(n.id == name and isinstance(n.ctx, ast.Store) for n in names)
 
     def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
         """How one expression that is the stack is used."""

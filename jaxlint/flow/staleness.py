@@ -31,9 +31,49 @@ _EVENTS = 4000  # of one walk; beyond that order is not worth the time
 _DEPTH = 8
 
 
+# What an evaluation, or one that it calls, has in its log.
+_CHANGES = 1
+_CALLS = 2
+_OTHERS = 4
+_KINDS: dict[type, int] = {
+    Mutated: _CHANGES,
+    Invoked: _CALLS,
+    Cleared: _OTHERS,
+    Made: _OTHERS,
+    PendingJit: _OTHERS,
+}
+_ORDERED = (*_KINDS, Called, LoopStart, LoopEnd, UnjittedStart, UnjittedEnd)
+
+
 def events(evaluation: Evaluation, depth: int = 0, seen: tuple[Evaluation, ...] = ()) -> Iterator[Any]:
     """Calls, changes and clearings in program order; the body of a loop twice."""
-    yield from _unrolled(evaluation.log, 0, len(evaluation.log), depth, (*seen, evaluation))
+    log = [item for item in evaluation.log if item.__class__ in _ORDERED]
+    return _unrolled(log, 0, len(log), depth, (*seen, evaluation))
+
+
+def may_be_stale(evaluation: Evaluation) -> bool:
+    """Whether the events of an evaluation hold a change and a call: most do not, and need not be walked."""
+    return _tells(evaluation) & (_CHANGES | _CALLS) == _CHANGES | _CALLS
+
+
+def calls_boundary(evaluation: Evaluation) -> bool:
+    """Whether a boundary is called outside any trace, in the evaluation or below."""
+    return bool(_tells(evaluation) & _CALLS)
+
+
+def _tells(evaluation: Evaluation) -> int:
+    """The kinds of events that an evaluation can lead to. Its log must be complete."""
+    if evaluation.tells is None:
+        evaluation.tells = _CHANGES | _CALLS | _OTHERS  # whoever asks in the meantime cannot be sure
+        tells = 0
+        for item in evaluation.log:
+            if item.__class__ is Called:
+                if not item.evaluation.level:
+                    tells |= _tells(item.evaluation)
+            else:
+                tells |= _KINDS.get(item.__class__, 0)
+        evaluation.tells = tells
+    return evaluation.tells
 
 
 def _unrolled(
@@ -42,26 +82,22 @@ def _unrolled(
     position = start
     while position < stop:
         item = log[position]
-        if isinstance(item, LoopStart):
+        kind = item.__class__
+        if kind in _KINDS:
+            yield item
+        elif kind is LoopStart:
             end = _matching_end(log, position, stop)
             for _ in range(2):
                 yield from _unrolled(log, position + 1, end, depth, seen)
-            position = end + 1
-            continue
-        if isinstance(item, UnjittedStart):
+            position = end
+        elif kind is UnjittedStart:
             end = _matching_end(log, position, stop, UnjittedStart, UnjittedEnd)
-            yield from (i for i in log[position:end] if isinstance(i, Mutated))
-            position = end + 1
-            continue
-        if isinstance(item, (Mutated, Invoked, Cleared, Made, PendingJit)):
-            yield item
-        elif (
-            isinstance(item, Called)
-            and depth < _DEPTH
-            and item.evaluation not in seen
-            and not item.evaluation.level
-        ):
-            yield from events(item.evaluation, depth + 1, seen)
+            yield from (i for i in log[position:end] if i.__class__ is Mutated)
+            position = end
+        elif kind is Called:
+            called = item.evaluation
+            if depth < _DEPTH and called not in seen and not called.level and _tells(called):
+                yield from events(called, depth + 1, seen)
         position += 1
 
 
@@ -70,9 +106,10 @@ def _matching_end(
 ) -> int:
     depth = 0
     for position in range(start, stop):
-        if isinstance(log[position], opening):
+        kind = log[position].__class__
+        if kind is opening:
             depth += 1
-        elif isinstance(log[position], closing):
+        elif kind is closing:
             depth -= 1
             if not depth:
                 return position
@@ -81,7 +118,7 @@ def _matching_end(
 
 def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
     """The stale reads that the order of one evaluation proves."""
-    if not evaluation.log:
+    if not may_be_stale(evaluation):
         return []
     called: dict[Any, Invoked] = {}  # by what shares a trace
     changed: dict[tuple[Any, Any], tuple[Mutated, Invoked]] = {}

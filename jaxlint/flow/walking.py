@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, TypeVar
+
+N = TypeVar("N", bound=ast.AST)
 
 # Fields that hold no expression or statement.
 _DULL = frozenset(
@@ -16,7 +18,8 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 }
 _FIELDS.update(dict.fromkeys((ast.Constant, ast.Name, ast.Pass, ast.Global, ast.Nonlocal), ()))
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_REMEMBERED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module})
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_REMEMBERED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module, *_LOOPS})
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -48,6 +51,21 @@ def walk(node: ast.AST) -> list[ast.AST]:
         # As long as the tree lives, and without the node itself: a cycle would keep the tree alive.
         node.walked = found[1:]  # type: ignore[attr-defined]
     return found
+
+
+def nodes_of(scope: ast.AST, kind: type[N]) -> list[N]:
+    """What `walk` finds that is of one kind."""
+    if scope.__class__ not in _REMEMBERED:
+        return [node for node in walk(scope) if node.__class__ is kind]
+    kinds: dict[type, list[Any]] | None = scope.__dict__.get("kinds")
+    if kinds is None:
+        kinds = scope.kinds = {}  # type: ignore[attr-defined]
+        below = iter(walk(scope))
+        next(below)  # without the node itself, as above
+        for node in below:
+            kinds.setdefault(node.__class__, []).append(node)
+    found = kinds.get(kind, [])
+    return [scope, *found] if scope.__class__ is kind else found
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
