@@ -15,7 +15,7 @@ from jaxlint.flow.loop_sources import has_decoder, is_decoded, kind_of_loop
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.unrolled import rounds
+from jaxlint.flow.rounds import rounds
 from jaxlint.flow.values import (
     ARRAYS,
     CONCRETE,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.facts import Unrolled
 from jaxlint.flow.frame import Frame, Loop, evaluate
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.rounds import Rounds, counted, rounds
 from jaxlint.flow.values import (
-    CONSTANT,
     HOST,
     INDEXER,
     NUMBERS,
@@ -19,8 +19,8 @@ from jaxlint.flow.values import (
     TRACED,
     TRACERS,
     TREE,
-    UNKNOWN,
     Value,
+    parts,
 )
 from jaxlint.flow.walking import walk
 
@@ -29,101 +29,11 @@ LONG_NEST = 64  # rounds of nested loops together
 
 # What the rounds of a loop over layers run through.
 _LAYERS = ("layer", "depth", "block", "stage", "level", "module", "unroll")
+_FILLING = frozenset({"append", "extend", "insert"})
+_JOINING = frozenset(
+    {"concatenate", "append", "stack", "hstack", "vstack", "pad", "roll", "resize", "interpolate"}
+)
 _SIZED = frozenset({"zeros", "ones", "full", "empty", "eye", "arange", "linspace", "reshape", "broadcast_to"})
-
-
-class Rounds(NamedTuple):
-    """How often a loop runs: a number, or the length of an axis of the array `name`."""
-
-    number: int | None
-    bound: str  # "constant", "default" or "shape"
-    name: str = ""
-
-
-def rounds(frame: Frame, iterable: Value) -> Rounds | None:
-    """How often a loop over a `range` runs, where that is known when it is traced."""
-    origin = iterable.origin
-    if origin is None or origin.word != "range" or not isinstance(origin.extra, tuple):
-        return None
-    node = origin.node
-    nodes = node.args if isinstance(node, ast.Call) and len(node.args) == len(origin.extra) else []
-    numbers: list[int] = []
-    name = ""
-    for position, value in enumerate(origin.extra):
-        if value.kind == CONSTANT and type(value.data) is int:
-            numbers.append(value.data)
-            continue
-        at = nodes[position] if nodes and origin.module is frame.module else None
-        if value.kind == SHAPE and position == len(origin.extra[:2]) - 1:
-            array = measured(frame, at)
-            return Rounds(None, "shape", array) if array else None
-        default = _default(frame, at) if value.kind == UNKNOWN else None
-        if default is None:
-            return None
-        name = at.id if isinstance(at, ast.Name) else name
-        numbers.append(default)
-    if not numbers or (len(numbers) == 3 and numbers[2] == 0):
-        return None
-    return Rounds(len(range(*numbers)), "default" if name else "constant", name)
-
-
-def _default(frame: Frame, node: ast.expr | None) -> int | None:
-    """The number that a parameter has when nobody passes another."""
-    if frame.function is None or not isinstance(node, ast.Name):
-        return None
-    default = frame.function.defaults.get(node.id)
-    if isinstance(default, ast.Constant) and type(default.value) is int:
-        return default.value
-    return None
-
-
-def measured(frame: Frame, node: ast.expr | None) -> str:
-    """The array whose axis `node` is the length of: `x.shape[0]`, `len(x)`, or a name that holds one."""
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
-        return (dotted_name(node.value.value) or "") if node.value.attr == "shape" else ""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
-        return dotted_name(node.args[0]) or ""
-    if isinstance(node, ast.Name) and frame.function is not None:
-        for value, whole in _assigned(frame.function.node, node.id):
-            if whole and isinstance(value, ast.Attribute) and value.attr == "shape":
-                return dotted_name(value.value) or ""
-            if not whole and not isinstance(value, ast.Name):
-                return measured(frame, value)
-    return ""
-
-
-def _assigned(scope: ast.AST, name: str) -> Iterator[tuple[ast.expr, bool]]:
-    """(value, whether it is unpacked) of the assignments of a name."""
-    for node in walk(scope):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name) and target.id == name:
-                    yield node.value, False
-                elif isinstance(target, ast.Tuple) and name in [dotted_name(t) for t in target.elts]:
-                    yield node.value, True
-
-
-def counted(frame: Frame, node: ast.While, before: dict[str, Value]) -> Rounds | None:
-    """How often `while i < n: …; i += 1` runs."""
-    test = node.test
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name)):
-        return None
-    if not isinstance(test.ops[0], (ast.Lt, ast.LtE)):
-        return None
-    start = before.get(test.left.id)
-    steps = [s for s in node.body if isinstance(s, ast.AugAssign) and dotted_name(s.target) == test.left.id]
-    if start is None or start.kind != CONSTANT or type(start.data) is not int or len(steps) != 1:
-        return None
-    step, stop = evaluate(frame, steps[0].value), evaluate(frame, test.comparators[0])
-    if not (isinstance(steps[0].op, ast.Add) and type(step.data) is int and step.data > 0):
-        return None
-    bound, name = stop.data, ""
-    if stop.kind == UNKNOWN:
-        bound, name = _default(frame, test.comparators[0]), dotted_name(test.comparators[0]) or ""
-    if type(bound) is not int:
-        return None
-    last = bound + isinstance(test.ops[0], ast.LtE)
-    return Rounds(len(range(start.data, last, step.data)), "default" if name else "constant", name)
 
 
 def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
@@ -209,10 +119,21 @@ def _leaves_arrays(frame: Frame, node: ast.For | ast.While) -> bool:
             value = frame.names.get(child.id)
             if value is not None and _holds_tracers(value):
                 return True
-        fills = isinstance(child, ast.Attribute) and child.attr in ("append", "extend")
-        if fills and _holds_tracers(evaluate(frame, child.value)):  # type: ignore[attr-defined]
+        stored = _stored(child)
+        if stored is not None and _holds_tracers(look(frame, stored[1])):
             return True
     return False
+
+
+def _stored(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The container and what `p.append(x)`, `p += [x]` and `p[i] = x` put into it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        return (node.func.value, node.args[-1]) if node.func.attr in _FILLING else None
+    if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List):
+        return node.target, node.value
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        return node.targets[0], node.value
+    return None
 
 
 def _holds_tracers(value: Value) -> bool:
@@ -220,14 +141,50 @@ def _holds_tracers(value: Value) -> bool:
         return True
     if value.kind != TREE:
         return False
-    if value.data.__class__ is list:
-        return any(_holds_tracers(member) for member in value.data)
+    if value.data.__class__ is list or value.data.__class__ is dict:
+        return any(_holds_tracers(member) for member in parts(value))
     return value.element is not None and _holds_tracers(value.element)
 
 
 def _nodes(body: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
     for child in body:
         yield from walk(child)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """`p` in `p[i - 1][j]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _first_name(node: ast.expr) -> str:
+    root = _root(node)
+    return root.id if isinstance(root, ast.Name) else ""
+
+
+def _is_blank(value: ast.expr) -> bool:
+    """`[]`, `{0: x}`, `[None] * n`."""
+    if isinstance(value, ast.BinOp):
+        return _is_blank(value.left) or _is_blank(value.right)
+    return isinstance(value, (ast.List, ast.Dict))
+
+
+def _is_piece_of(value: ast.expr, name: str) -> bool:
+    """All that it takes of the name are slices, and it does not put them together again."""
+    nodes = list(walk(value))
+    called = {(dotted_name(n.func) or "").rpartition(".")[2] for n in nodes if isinstance(n, ast.Call)}
+    cuts = (n for n in nodes if isinstance(n, ast.Subscript) and _cuts(n.slice))
+    cut = {_root(piece) for piece in cuts}
+    reads = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
+    return bool(reads) and cut.issuperset(reads) and called.isdisjoint(_JOINING)
+
+
+def _cuts(index: ast.expr) -> bool:
+    return any(
+        isinstance(n, ast.Slice) and any(b is not None for b in (n.lower, n.upper, n.step))
+        for n in (index.elts if isinstance(index, ast.Tuple) else [index])
+    )
 
 
 class _Body:
@@ -253,12 +210,34 @@ class _Body:
         """Array work that is the same in each round, on arrays that the loop variable indexes."""
         if self._is_of_layers() or not any(isinstance(n, (ast.Call, ast.BinOp)) for n in self.nodes):
             return False
+        filled = self._filled_here()
         indexed = [n for n in self.nodes if isinstance(n, ast.Subscript) and self._uses_variable(n.slice)]
-        if any(not self._is_array(n.value) or self._changes_shape(n.slice) for n in indexed):
+        if any(self._changes_shape(n.slice) for n in indexed):
+            return False
+        if self._shrinks() or any(
+            _first_name(n) not in filled and not self._is_array(n.value) for n in indexed
+        ):
             return False
         if self.found.bound == "shape":
             return any(self._is_measured(n.value) for n in indexed)
         return True
+
+    def _filled_here(self) -> set[str]:
+        """The lists and dicts of this function that the rounds fill: `p.append(f(p[i - 1], p[i - 2]))` is the carry
+        of a scan. One that came from elsewhere may hold the arrays of layers."""
+        names = {_first_name(stored[0]) for node in self.nodes if (stored := _stored(node)) is not None}
+        bound = bindings_of(self.frame)
+        return {n for n in names if bound.of(n) and all(map(_is_blank, bound.of(n)))}
+
+    def _shrinks(self) -> bool:
+        """`x = x[1:] - x[:-1]`, `levels.append(levels[i][::2])`: the shape changes in each round."""
+        for node in self.nodes:
+            stored = _stored(node)
+            if stored is None and isinstance(node, ast.Assign):
+                stored = node.targets[0], node.value
+            if stored is not None and _is_piece_of(stored[1], _first_name(stored[0])):
+                return True
+        return False
 
     def _is_of_layers(self) -> bool:
         words = ast.dump(self.node.iter if isinstance(self.node, ast.For) else self.node).lower()

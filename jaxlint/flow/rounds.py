@@ -1,0 +1,106 @@
+"""How often a Python loop goes round, where that is known when the code is read or traced."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.values import CONSTANT, SHAPE, UNKNOWN, Value
+from jaxlint.flow.walking import walk
+
+
+class Rounds(NamedTuple):
+    """How often a loop runs: a number, or the length of an axis of the array `name`."""
+
+    number: int | None
+    bound: str  # "constant", "default" or "shape"
+    name: str = ""
+
+
+def rounds(frame: Frame, iterable: Value) -> Rounds | None:
+    """How often a loop over a `range` runs, where that is known when it is traced."""
+    origin = iterable.origin
+    if origin is None or origin.word != "range" or not isinstance(origin.extra, tuple):
+        return None
+    node = origin.node
+    nodes = node.args if isinstance(node, ast.Call) and len(node.args) == len(origin.extra) else []
+    numbers: list[int] = []
+    name = ""
+    for position, value in enumerate(origin.extra):
+        if value.kind == CONSTANT and type(value.data) is int:
+            numbers.append(value.data)
+            continue
+        at = nodes[position] if nodes and origin.module is frame.module else None
+        if value.kind == SHAPE and position == len(origin.extra[:2]) - 1:
+            array = measured(frame, at)
+            return Rounds(None, "shape", array) if array else None
+        default = _default(frame, at) if value.kind == UNKNOWN else None
+        if default is None:
+            return None
+        name = at.id if isinstance(at, ast.Name) else name
+        numbers.append(default)
+    if not numbers or (len(numbers) == 3 and numbers[2] == 0):
+        return None
+    return Rounds(len(range(*numbers)), "default" if name else "constant", name)
+
+
+def _default(frame: Frame, node: ast.expr | None) -> int | None:
+    """The number that a parameter has when nobody passes another."""
+    if frame.function is None or not isinstance(node, ast.Name):
+        return None
+    default = frame.function.defaults.get(node.id)
+    if isinstance(default, ast.Constant) and type(default.value) is int:
+        return default.value
+    return None
+
+
+def measured(frame: Frame, node: ast.expr | None) -> str:
+    """The array whose axis `node` is the length of: `x.shape[0]`, `len(x)`, or a name that holds one."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+        return (dotted_name(node.value.value) or "") if node.value.attr == "shape" else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        return dotted_name(node.args[0]) or ""
+    if isinstance(node, ast.Name) and frame.function is not None:
+        for value, whole in _assigned(frame.function.node, node.id):
+            if whole and isinstance(value, ast.Attribute) and value.attr == "shape":
+                return dotted_name(value.value) or ""
+            if not whole and not isinstance(value, ast.Name):
+                return measured(frame, value)
+    return ""
+
+
+def _assigned(scope: ast.AST, name: str) -> Iterator[tuple[ast.expr, bool]]:
+    """(value, whether it is unpacked) of the assignments of a name."""
+    for node in walk(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id == name:
+                    yield node.value, False
+                elif isinstance(target, ast.Tuple) and name in [dotted_name(t) for t in target.elts]:
+                    yield node.value, True
+
+
+def counted(frame: Frame, node: ast.While, before: dict[str, Value]) -> Rounds | None:
+    """How often `while i < n: …; i += 1` runs."""
+    test = node.test
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name)):
+        return None
+    if not isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        return None
+    start = before.get(test.left.id)
+    steps = [s for s in node.body if isinstance(s, ast.AugAssign) and dotted_name(s.target) == test.left.id]
+    if start is None or start.kind != CONSTANT or type(start.data) is not int or len(steps) != 1:
+        return None
+    step, stop = evaluate(frame, steps[0].value), evaluate(frame, test.comparators[0])
+    if not (isinstance(steps[0].op, ast.Add) and type(step.data) is int and step.data > 0):
+        return None
+    bound, name = stop.data, ""
+    if stop.kind == UNKNOWN:
+        bound, name = _default(frame, test.comparators[0]), dotted_name(test.comparators[0]) or ""
+    if type(bound) is not int:
+        return None
+    last = bound + isinstance(test.ops[0], ast.LtE)
+    return Rounds(len(range(start.data, last, step.data)), "default" if name else "constant", name)
