@@ -12,6 +12,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.objects import BoundaryState, Closure, PartialApi
 from jaxlint.flow.operand import closure_word
 from jaxlint.flow.run import freshness
+from jaxlint.flow.transforms import constructs
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
@@ -37,6 +38,7 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state = BoundaryState(dotted, BOUNDARIES[dotted], frame.module, call.node, form)
     state.function = frame.function
     state.closure = _closure_of(frame, target, call)
+    state.target = target if constructs(target) else None
     state.literal_loop = frame.literal_loops > 0
     state.guarded = frame.filling > 0 or (frame.function is not None and bool(frame.function.cached))
     params = signature(state.closure)

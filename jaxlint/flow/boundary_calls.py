@@ -73,11 +73,26 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
         traced = trace_body(frame, state, closure, arguments, call.node)
         if traced is not None:
             result = growth.renamed(traced, closure, lambda: growth.argument_paths(closure, call))
+    if state.target is not None:
+        result = _made(frame, state.target, call)
     if frame.level >= JIT:
         return result if result is not None else UNKNOWN_VALUE
     if frame.level == EAGER and result is not None and result.kind == INSTANCE:
         return result
     return outside(result, state.flavour)
+
+
+def _made(frame: Frame, constructor: Value, call: Call) -> Value:
+    """The instance that `jit(Model)(…)` makes: nothing is eager there."""
+    from jaxlint.flow.calls import call_value
+
+    log, frame.log = frame.log, []
+    frame.quiet += 1
+    try:
+        return call_value(frame, constructor, call)
+    finally:
+        frame.quiet -= 1
+        frame.log = log
 
 
 def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list[Passed]) -> list[Watch]:

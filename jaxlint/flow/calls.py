@@ -240,6 +240,9 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
             call.starred,
             call.decorator,
         )
+        if partial.cls is not None:
+            keep(merged)
+            return instantiate(frame, partial.cls, merged)
         return call_api(frame, partial.api, merged)
     if kind == CLASS:
         keep(call)
@@ -391,7 +394,8 @@ def _mapped(
             result.append(mapped(value) if differentiated else value)
             continue
         alone = axes is not None and position + offset < len(axes) and axes[position + offset] is None
-        result.append(UNKNOWN_VALUE if alone else mapped(value))
+        kept = alone and value.kind != INSTANCE
+        result.append(UNKNOWN_VALUE if kept else mapped(value))
     return result, {name: value if only_grad else mapped(value) for name, value in keywords.items()}
 
 
@@ -404,6 +408,8 @@ def _through_transforms(frame: Frame, closure: Closure, result: Value) -> Value:
         return tree([outside(first) if frame.level == EAGER else first, loose])
     if frame.level == EAGER:
         return outside(result)
+    if result.kind == INSTANCE:
+        return result
     return TRACED_PARAMETER if result.kind in (TREE, UNKNOWN, PARAMETER) else array
 
 

@@ -24,6 +24,7 @@ from jaxlint.flow.values import (
     Value,
     join,
     parts,
+    tree,
 )
 from jaxlint.jax_api.transforms import EAGER
 
@@ -183,6 +184,19 @@ def tree_at(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             value if value.origin else value.but(origin=Origin(frame.module, call.node, "field"))
         )
     return Value(INSTANCE, max([v.varies for v in thing.fields.values()], default=0), base.tags, thing)
+
+
+@api_call("partition")
+def partition(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`params, static = eqx.partition(model, eqx.is_array)`: the arrays are those of the model."""
+    whole = call.argument(0, "pytree")
+    return tree([whole if whole is not None and whole.kind == INSTANCE else UNKNOWN_VALUE, UNKNOWN_VALUE])
+
+
+@api_call("combine")
+def combine(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eqx.combine(params, static)`: the model again."""
+    return next((value for value in call.positional if value.kind == INSTANCE), UNKNOWN_VALUE)
 
 
 def merge_generic(cls: ClassInfo, fields: dict[str, Value]) -> None:

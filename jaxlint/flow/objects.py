@@ -224,9 +224,9 @@ class Closure:
 
 
 class PartialApi:
-    """`partial(jax.jit, static_argnums=0)`: a library callable with arguments bound."""
+    """`partial(jax.jit, static_argnums=0)`: a library callable with arguments bound, or a class of the project."""
 
-    __slots__ = ("api", "args", "home", "keywords", "loop", "node")
+    __slots__ = ("api", "args", "cls", "home", "keywords", "loop", "node")
 
     def __init__(
         self,
@@ -243,6 +243,7 @@ class PartialApi:
         self.home = home
         self.loop = loop
         self.node = node or ast.Pass()
+        self.cls: ClassInfo | None = None  # instead of an `api`
 
 
 class ClassInfo:
@@ -450,7 +451,7 @@ class BoundaryState:
     __slots__ = (
         "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
         "guarded", "in_class", "literal_loop", "lowered", "module", "node", "reads", "result", "returned",
-        "static", "uses",
+        "static", "target", "uses",
     )  # fmt: skip
 
     def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:
@@ -473,6 +474,7 @@ class BoundaryState:
         self.literal_loop = False
         self.in_class: ClassInfo | None = None
         self.result: Value | None = None
+        self.target: Value | None = None  # the class that is called: `jit(Model)`
         self.reads: dict[Any, Read] = {}
 
 

@@ -13,6 +13,7 @@ from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
+    CLASS,
     CONSTANT,
     FOREIGN,
     FRESH,
@@ -39,11 +40,16 @@ def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if target.kind == API:
         here = frame.evaluation, frame.loop, call.node
         return Value(PARTIAL, data=PartialApi(target.data, call.positional[1:], call.keywords, *here))
+    if target.kind == CLASS:
+        bound = PartialApi("", call.positional[1:], call.keywords, frame.evaluation, frame.loop, call.node)
+        bound.cls = target.data
+        return Value(PARTIAL, data=bound)
     if target.kind == PARTIAL:
         inner: PartialApi = target.data
         merged = PartialApi(
             inner.api, [*inner.args, *call.positional[1:]], {**inner.keywords, **call.keywords}
         )
+        merged.cls = inner.cls
         return Value(PARTIAL, data=merged)
     if target.kind == FUNCTION:
         closure = target.data.copy(frame.evaluation, frame.loop, call.node)
@@ -81,6 +87,8 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
     if target.kind == BOUNDARY:
         return target
+    if constructs(target) and level != GRAD:
+        return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis
     closure = _callable(target, frame, call)
     if closure is None:
         return Value(
@@ -101,6 +109,12 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if name == "vmap":
         _map_axes(frame, made, call)
     return Value(FUNCTION, data=made)
+
+
+def constructs(target: Value) -> bool:
+    """A class of the project whose instances are trees of arrays, or a partial of one."""
+    cls = target.data.cls if target.kind == PARTIAL else target.data if target.kind == CLASS else None
+    return cls is not None and bool(cls.is_pytree_value)
 
 
 def _argnums(call: Call) -> list[int] | None:

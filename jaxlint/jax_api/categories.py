@@ -77,6 +77,8 @@ _EXACT: dict[str, str] = {
     "optax.apply_updates": "apply_updates",
     "equinox.apply_updates": "apply_updates",
     "equinox.tree_at": "tree_at",
+    "equinox.partition": "partition",
+    "equinox.combine": "combine",
     "functools.reduce": "reduce",
     "itertools.accumulate": "reduce",
     "dataclasses.replace": "replace",
