@@ -18,6 +18,7 @@ from jaxlint.confirm.process import Raised, Unanswered
 from jaxlint.confirm.programs import Programs
 from jaxlint.confirm.progress import bar
 from jaxlint.confirm.recipes import NO_RUN, RECIPES
+from jaxlint.confirm.runs import Runs
 from jaxlint.confirm.targets import Target, parse
 from jaxlint.confirm.verdict import Outcome, Verdict, unknown
 from jaxlint.dependencies.names import format_of
@@ -100,7 +101,7 @@ def _judged(
         yield from ((one, Judged((unknown(targets[0].name, NO_RUN),))) for one in here)
         return
     try:
-        judging = Judging(observer, options, targets, program, claims.sources, history)
+        judging = Judging(Runs(observer, options, targets, program, claims.sources, history))
     except SourceError as error:
         yield from ((one, Judged((unknown(targets[0].name, str(error)),))) for one in here)
         return

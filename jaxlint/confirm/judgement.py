@@ -35,3 +35,9 @@ def refuted(reason: str, *arms: Arm) -> Judgement:
 def undecided(reason: str, *arms: Arm) -> Judgement:
     """It could not be told, and why."""
     return Judgement(Outcome.UNKNOWN, reason, arms)
+
+
+def verdict_of(judgement: Judgement, target: str, equal: bool | None = None) -> Verdict:
+    """The verdict that a judgement is on a target; `equal` says whether both arms computed the same."""
+    reason = " ".join(judgement.reason.split())
+    return Verdict(judgement.outcome, target, reason, judgement.arms, equal)

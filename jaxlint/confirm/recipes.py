@@ -23,6 +23,7 @@ class Recipe(NamedTuple):
     `growth` asks for memory to be counted around each statement; `compare` judges a second run with jit switched
     off beside the first, `fixed` a run of the fixed program, and says whether the fix pays. With `memory` the
     boundary around the claim is compiled for each target, and `judge` is asked only where that decides nothing.
+    `passing` asks for what a statement outside jit holds for a moment, in a run of its own.
     `traced` says that in a module, which is no program, tracing a function shows it; else the function is called,
     `times` over. With `again` a second call with other values shows it, else one that differs in what the claim
     says to matter (`changes.CLAIMED`).
@@ -34,6 +35,7 @@ class Recipe(NamedTuple):
     compare: Callable[[Claim, Observed, Observed], Judgement] | None = None
     fixed: Callable[[Claim, Judgement, Observed, Observed], tuple[Judgement, bool]] | None = None
     memory: bool = False
+    passing: bool = False
     traced: bool = False
     times: int = 1
     again: bool = False
@@ -59,12 +61,11 @@ RECIPES: Mapping[str, Recipe] = {
     **dict.fromkeys(("JAX201", "JAX202"), Recipe(absorbed.unseen_change)),
     **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace, more=absorbed.callers)),
     "JAX210": Recipe(compare=absorbed.other_without_jit),
-    **dict.fromkeys(
-        ("JAX301", "JAX304", "JAX305", "JAX306", "JAX309", "JAX310", "JAX311", "JAX313"), _MEMORY
-    ),
+    **dict.fromkeys(("JAX301", "JAX304", "JAX305", "JAX309", "JAX310", "JAX311", "JAX313"), _MEMORY),
     "JAX303": Recipe(growth.put_at, memory=True, growth=True, traced=True),
     "JAX316": Recipe(told.judge, memory=True, traced=True),
     "JAX603": Recipe(growth.put_at, memory=True, growth=True, traced=True),
+    "JAX306": Recipe(passing=True),
     "JAX307": Recipe(growth.held_at, growth=True),
     "JAX314": Recipe(growth.put_at, growth=True),
     **dict.fromkeys(("JAX308", "JAX401", "JAX402", "JAX403", "JAX404"), _GROWTH),

@@ -60,8 +60,9 @@ class Kept(Boundaries):
     were made (`tracing`), and those that `keep` names, as (name of the boundary, which of its traces).
     """
 
-    def __init__(self, keep: set[tuple[str, int]]) -> None:
+    def __init__(self, keep: set[tuple[str, int]], hold: bool = False) -> None:
         super().__init__(_Nowhere())
+        self._hold = hold
         self.traces: dict[int, Trace] = {}
         self.about: dict[int, dict[str, Any]] = {}
         self.made: dict[int, tuple[Holder, Holder]] = {}
@@ -92,7 +93,7 @@ class Kept(Boundaries):
         """A boundary was made: the last one of a definition is the one that is traced next."""
         boundary: Boundary = shim.__jaxlint_boundary__
         # A method that somebody holds is what keeps its entry in jit's cache: it must be let go as ever.
-        hold = weakly if isinstance(shim.__wrapped__, MethodType) else strongly
+        hold = weakly if isinstance(shim.__wrapped__, MethodType) and not self._hold else strongly
         self.made[boundary.number] = (hold(result), hold(shim))
 
     @contextlib.contextmanager
@@ -158,11 +159,14 @@ class Kept(Boundaries):
 _kept: list[Kept] = []
 
 
-def begin(keep: list[list[Any]]) -> None:
-    """Keep traces from now on. jax has been imported, what uses it has not."""
+def begin(keep: list[list[Any]], hold: bool = False) -> None:
+    """Keep traces from now on, with `hold` those of methods that nobody else holds too.
+
+    jax has been imported, what uses it has not.
+    """
     from .recording import __file__ as recorder
 
-    found = Kept({(str(name), int(ordinal)) for name, ordinal in keep})
+    found = Kept({(str(name), int(ordinal)) for name, ordinal in keep}, hold)
     _kept.append(found)
     patches.hide_frames(os.path.dirname(os.path.abspath(recorder)))
     found.patches = patches.Patches(Shims(found), lambda: None, found.note_made)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from . import stack, state
+from . import passing, stack, state
 
 Trace = Callable[[FrameType, str, Any], Any]
 _MOST = 40  # runs of a line that are sampled; later ones are counted only
@@ -33,11 +33,13 @@ class Watch:
     (`state.sample`) around the statement, and `changed`, the options of jax that it changed. What comes after
     is missing where the statement did not come to an end; `raised` then names the types of what it raised.
     With `growth`, garbage is collected before each look and the memory of Python and numpy counted, so that
-    what is seen to grow is held by someone.
+    what is seen to grow is held by someone. With `peaks` a run outside of traces has `peak_bytes` (`passing`).
     """
 
-    def __init__(self, places: list[tuple[str, int, int]], growth: bool = False) -> None:
+    def __init__(self, places: list[tuple[str, int, int]], growth: bool = False, peaks: bool = False) -> None:
         self._growth = growth
+        self._peaks = peaks
+        self._peak: dict[int, passing.Peak] = {}
         self._spans: dict[str, list[tuple[int, int]]] = {}
         for file, first, last in places:
             self._spans.setdefault(os.path.realpath(file), []).append((first, last))
@@ -110,10 +112,13 @@ class Watch:
         if len(runs) < _MOST:
             sys.settrace(None)
             self._settle(runs)
-            run["before"] = state.sample(self._growth)
+            run["before"] = state.sample(self._growth or self._peaks)
             run["config"] = state.configuration()
             run["stack"] = stack.user_stack(frame)
             run["within"] = self.entered()
+            if self._peaks and not run["tracing"] and not self._peak:
+                self._peak[run["at"]] = passing.Peak()
+                self._peak[run["at"]].start()
             sys.settrace(self._call)
         runs.append(run)
         self._open.setdefault(frame, []).append((first, last, run))
@@ -122,7 +127,9 @@ class Watch:
         run["until"] = tick()
         if "before" in run:
             sys.settrace(None)
-            run["after"] = state.sample(self._growth)
+            if run["at"] in self._peak:
+                run["peak_bytes"] = self._peak.pop(run["at"]).stop()
+            run["after"] = state.sample(self._growth or self._peaks)
             run["changed"] = state.changes(run.pop("config"), state.configuration())
             sys.settrace(self._call)
 

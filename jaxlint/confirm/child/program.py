@@ -26,6 +26,8 @@ def run(
     file: str,
     watched: list[tuple[str, int, int]],
     growth: bool = False,
+    peaks: bool = False,
+    hold: bool = False,
     disable_jit: bool = False,
     seconds: float = 0.0,
     module: str = "",
@@ -40,7 +42,8 @@ def run(
     (`functions.exercise`).
 
     `traces` and `compiles` are those of `events`; `lines` the runs of the watched statements (`lines.Watch`);
-    `boundaries` as in `kept.described`, where `keep` names traces to be kept in any case; `warnings` are
+    `boundaries` as in `kept.described`, where `keep` names traces to be kept in any case and `hold` keeps jitted
+    methods alive; `warnings` are
     [category, message, file, line, moment]; `printed` is what the program wrote to stdout; `raised` as in
     `serve.raised`, or None; `stopped` whether it was cut short after `seconds`; `config` and `environment` what
     they were at the end.
@@ -50,10 +53,10 @@ def run(
 
         config: Any = jax.config
         config.update("jax_disable_jit", True)
-    Waiting(lambda imported: _observe(imported, keep or [])).begin()
+    Waiting(lambda imported: _observe(imported, keep or [], hold)).begin()
     signal.signal(signal.SIGALRM, _time_is_up)
     told: list[list[Any]] = []
-    watch = Watch([(path, first, last) for path, first, last in watched], growth)
+    watch = Watch([(path, first, last) for path, first, last in watched], growth, peaks)
     watch.entered = kept.tracing
     with tempfile.TemporaryFile() as printed:
         with _Printing(printed), warnings.catch_warnings():
@@ -87,11 +90,11 @@ def run(
     }
 
 
-def _observe(imported: ModuleType, keep: list[list[Any]]) -> None:
+def _observe(imported: ModuleType, keep: list[list[Any]], hold: bool) -> None:
     """Listen to what jax does, and keep what it traces. One of the modules that make boundaries was imported."""
     if imported.__name__ == "jax":
         events.listen()
-        kept.begin(keep)
+        kept.begin(keep, hold)
     kept.patch(imported)
 
 

@@ -67,6 +67,11 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(_OURS)}
 
 
+def live_bytes() -> int:
+    """Bytes of the arrays that are alive on devices. A backend has been started."""
+    return _live_arrays()[0]
+
+
 def _live_arrays() -> tuple[int, int]:
     """Bytes and number of the arrays that are alive on devices; a buffer that several share counts once."""
     import jax
