@@ -3,10 +3,10 @@
     python benchmarks/coverage.py PATH...
 
 Two shares, each with what stands below it. Of the jit calls that the analysis met: those whose wrapped function
-it resolved, so that its body is read. Of the functions that use `jax.numpy` or `jax.lax`: those it proved traced
-(a boundary, transform or control flow in view leads there) and, of the rest, those it proved eager (a chain of
-calls from module level, main or a test leads there). What is neither is judged with unknown arguments, and most
-rules are silent about it.
+it resolved, so that its body is read, or that it knows for a library's, which has no body here. Of the functions
+that use `jax.numpy` or `jax.lax`: those it proved traced (a boundary, transform or control flow in view leads
+there) and, of the rest, those it proved eager (a chain of calls from module level, main or a test leads there).
+What is neither is judged with unknown arguments, and most rules are silent about it.
 
 Each path is a project of its own, as it is for the command. A jit call that no evaluation reaches is not met, and
 is in neither number.
@@ -67,7 +67,7 @@ class Coverage:
         for fact in facts:
             if isinstance(fact, JitCall):
                 known = self.boundaries.get(fact.boundary.place)
-                if known is None or known.definition is None:
+                if known is None or not _is_resolved(known):
                     self.boundaries[fact.boundary.place] = fact.boundary
 
     def _note_functions(self, module: LoadedModule, run: Run, session: Session) -> None:
@@ -86,6 +86,10 @@ class Coverage:
                 self.traced.add(place)
             elif reached_eagerly(session.survey.table, module.entry, function, run.traced):
                 self.eager.add(place)
+
+
+def _is_resolved(boundary: Boundary) -> bool:
+    return boundary.definition is not None or bool(boundary.library)
 
 
 def _uses_arrays(node: ast.FunctionDef | ast.AsyncFunctionDef, module: LoadedModule) -> bool:
@@ -130,7 +134,7 @@ def main() -> int:
     print(f"aim: {AIM:.2f} of the jit calls resolved")
     if args.unresolved:
         for place, boundary in sorted(total.boundaries.items()):
-            if boundary.definition is None:
+            if not _is_resolved(boundary):
                 print(f"{place.path}:{place.span.line}:{place.span.column}: {boundary.api} ({boundary.form})")
     return 0
 
@@ -142,7 +146,7 @@ def _measure(coverage: Coverage, path: str) -> None:
 
 def _figures(name: str, coverage: Coverage) -> str:
     made, functions = coverage.boundaries.values(), coverage.uses_arrays
-    resolved = sum(boundary.definition is not None for boundary in made)
+    resolved = sum(map(_is_resolved, made))
     traced = functions & coverage.traced
     eager = (functions & coverage.eager) - traced
     neither = len(functions) - len(traced) - len(eager)

@@ -71,7 +71,9 @@ class Session:
 
     @cached_property
     def survey(self) -> Survey:
-        found = Survey(self._contents, self.sources, self.project.root, self._indexer.record)
+        found = Survey(
+            self._contents, self.sources, self.project.root, self._indexer.record, self.project.top
+        )
         found.table.names_x64 = found.table.names_x64 or self.project.names_x64()
         self._contents.clear()
         return found

@@ -39,6 +39,7 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state.function = frame.function
     state.closure = _closure_of(frame, target, call)
     state.target = target if constructs(target) else None
+    state.library = target.data if target.kind == API else target.data.api if target.kind == PARTIAL else ""
     state.literal_loop = frame.literal_loops > 0
     state.guarded = frame.filling > 0 or (frame.function is not None and bool(frame.function.cached))
     params = signature(state.closure)

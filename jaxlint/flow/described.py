@@ -48,6 +48,7 @@ def describe(state: BoundaryState) -> Boundary:
         form=state.form,
         function=function.qualname if function is not None else "",
         definition=_definition(function),
+        library=state.library,
         parameters=tuple(
             Parameter(
                 name,

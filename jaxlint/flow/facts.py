@@ -203,6 +203,9 @@ class Boundary:
     form: str  # "decorator", "call", "immediate" (jit(f)(x))
     function: str = ""  # qualified name of the wrapped function, "" when unresolved
     definition: Place | None = None
+    library: str = (
+        ""  # canonical dotted name of the wrapped function, where it is a library's: `jax.lax.collapse`
+    )
     parameters: tuple[Parameter, ...] = ()
     static: frozenset[str | int] | None = frozenset()
     donated: frozenset[str | int] | None = frozenset()

@@ -450,8 +450,8 @@ class BoundaryState:
 
     __slots__ = (
         "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
-        "guarded", "in_class", "literal_loop", "lowered", "module", "node", "reads", "result", "returned",
-        "static", "target", "uses",
+        "guarded", "in_class", "library", "literal_loop", "lowered", "module", "node", "reads", "result",
+        "returned", "static", "target", "uses",
     )  # fmt: skip
 
     def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:
@@ -461,6 +461,7 @@ class BoundaryState:
         self.node = node
         self.form = form
         self.closure: Closure | None = None
+        self.library = ""  # the library's function that it wraps
         self.function: Function | None = None  # in which it is made
         self.static: frozenset[str | int] | None = frozenset()
         self.donated: frozenset[str | int] | None = frozenset()

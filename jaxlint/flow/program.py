@@ -106,7 +106,10 @@ class Program:
     def imported(self, dotted: str, near: ModuleEntry) -> Value:
         """What an import binds. A name of the project is looked up when it is first used: that keeps a run
         over one file from loading all it imports, and import cycles harmless."""
-        dotted = canonical(dotted)
+        if (
+            self.table.find(dotted, near) is None
+        ):  # else a module of the project, which may be the library itself
+            dotted = canonical(dotted)
         head = dotted.rpartition(".")[0]
         if self.table.find(dotted, near) is None and (not head or self.table.find(head, near) is None):
             return api(dotted)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 # Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed
 # so deep; beyond that a result is unknown.
 _VARIANTS = 6
+_OF_FUNCTIONS = 24  # of those that are given functions: a decorator makes something else of each
 _DEPTH = 11
 _WRAPPED = 2  # so many functions of one wrapper are followed into each other
 _NESTED = 3  # how deep what a call returns is looked into
@@ -97,7 +98,7 @@ class Run:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.memo: dict[Any, Evaluation] = {}
-        self.variants: dict[Function, int] = {}
+        self.variants: dict[Any, int] = {}  # by function, and by the names around it where it is nested
         self.traced: set[Function] = set()
         self.stack: list[Evaluation] = []
         self.top: Frame | None = None  # the module's own top level
@@ -165,10 +166,12 @@ class Run:
         known = self.memo.get(key)
         if known is not None:
             return known
-        count = self.variants.get(function, 0)
-        if count >= _VARIANTS or len(self.stack) >= _DEPTH or self._recurs(closure):
+        counted = function if scope is None or function.parent is None else (function, id(scope.names))
+        count = self.variants.get(counted, 0)
+        limit = _OF_FUNCTIONS if any(v.kind == FUNCTION for v in arguments.values()) else _VARIANTS
+        if count >= limit or len(self.stack) >= _DEPTH or self._recurs(closure):
             return None
-        self.variants[function] = count + 1
+        self.variants[counted] = count + 1
         if level:
             self.traced.add(function)
         evaluation = self.memo[key] = Evaluation(function.module, function, level)

@@ -318,6 +318,8 @@ def join(a: Value, b: Value) -> Value:
         return UNKNOWN_VALUE
     if CONSTANT in kinds and (a.data is None if a.kind == CONSTANT else b.data is None):
         other = b if a.kind == CONSTANT else a
+        if other.kind in _IMPORTED:
+            return other  # `except ImportError: module = None`: who uses it has it
         if other.kind in (DEVICE, HOST, TRACED, TREE, INSTANCE):
             tags |= NOTHING_OR
     elif kinds == {CONSTANT, UNKNOWN}:
@@ -370,6 +372,7 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
     return Value(kind, varies, tags | small | carried, choices, None, origin, size)
 
 
+_IMPORTED = frozenset((API, MODULE, LAZY))
 _CALLABLES = frozenset((FUNCTION, BOUNDARY, CLASS, ONE_OF))
 _CHOICES = 6  # so many callables are told apart
 

@@ -26,13 +26,15 @@ class Survey:
         sources: Sources,
         root: str,
         load: Callable[[ModuleEntry], ModuleRecord],
+        top: Callable[[str], str] = os.path.dirname,
     ) -> None:
-        """`contents` are by absolute path; `root` is the project's, "" when it has none."""
+        """`contents` are by absolute path; `root` is the project's, "" when it has none: then `top` is the
+        directory from which a file may be imported by its longest name."""
         packages: dict[str, bool] = {}
         texts: dict[str, str] = {}
         entries = []
         for path, data in contents.items():
-            names, is_package = module_names(path, root or os.path.dirname(path), packages)
+            names, is_package = module_names(path, root or top(path), packages)
             entries.append(
                 ModuleEntry(sources.file(path).path, path, names, is_package, sources.digests[path], load)
             )

@@ -52,6 +52,14 @@ class Project:
         """Whether the settings leave out a file or directory (absolute), or one above it."""
         return self._exclude.cover(self.relative(path), is_directory)
 
+    def top(self, path: str) -> str:
+        """The directory from which a Python file (absolute) may be imported by the longest name: the root, without
+        one the given directory around it, or its own."""
+        if self.root:
+            return self.root
+        around = (place for place in self._places if walk.relative(path, place) is not None)
+        return max(around, key=len, default=os.path.dirname(path))
+
     def look_again(self) -> None:
         """Forget which files there are."""
         self.__dict__.pop("_python_files", None)

@@ -10,6 +10,9 @@ import pytest
 from jaxlint.index.records import ModuleRecord
 from jaxlint.index.survey import Survey
 from jaxlint.index.table import ModuleEntry
+from jaxlint.project.root import Project
+from jaxlint.project.settings import Settings
+from jaxlint.session import Session
 from jaxlint.sources import Sources
 
 
@@ -87,3 +90,16 @@ def test_what_is_said_anywhere(tmp_path: Path) -> None:
     assert surveyed(
         tmp_path, {"other/lone.py": "import jax\njax.config.jax_enable_X64 = 1\n"}
     ).table.names_x64
+
+
+def test_without_a_root_names_reach_up_to_the_directory_that_was_given(tmp_path: Path) -> None:
+    package = tmp_path / "given" / "space" / "package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    module = package / "module.py"
+    module.write_text("import jax\n")
+    project = Project("", Settings(), [str(tmp_path / "given")])
+    assert Session([], project, rules=()).survey.table.entries[str(module)].names == (
+        "package.module",
+        "space.package.module",
+    )
