@@ -50,12 +50,11 @@ def _zip(frame: Frame, first: Value, call: Call) -> Value:
 def _same_container(frame: Frame, first: Value, call: Call) -> Value:
     if not call.positional:
         return tree([], Origin(frame.module, call.node, "list"))
-    if first.kind in (TREE, PARAMETER):
-        return (
-            first
-            if first.kind == PARAMETER
-            else Value(TREE, first.varies, first.tags, first.data, first.element, first.origin)
-        )
+    if first.kind == PARAMETER:
+        return first
+    if first.kind == TREE:
+        origin = first.origin or Origin(frame.module, call.node, "list")
+        return Value(TREE, first.varies, first.tags, first.data, first.element, origin)
     if first.kind in CONCRETE:
         return collection(element_of(first))
     return collection(None) if first.kind == TRACED else UNKNOWN_VALUE

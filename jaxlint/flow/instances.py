@@ -18,6 +18,7 @@ from jaxlint.flow.values import (
     PARAMETER,
     PER_ITERATION,
     SCALAR,
+    SHAPED,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
@@ -51,6 +52,7 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
                 frame.level,
                 call.node,
             )
+            _as_passed_in(thing, call.values())
     elif cls.dataclass or cls.family in _GENERATED_INIT:
         _store_fields(frame, thing, call)
     post = cls.lookup("setup" if cls.family == "linen" else "__post_init__")
@@ -72,6 +74,14 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
             )
         )
     return value
+
+
+def _as_passed_in(thing: Instance, passed: list[Value]) -> None:
+    """To its constructor an argument is one thing; what it is kept as varies as it did outside."""
+    outside = {v.origin: v.varies for v in passed if v.varies and v.tags & SHAPED and v.origin is not None}
+    for name, field in thing.fields.items() if outside else ():
+        if not field.varies and field.tags & SHAPED and field.origin in outside:
+            thing.fields[name] = field.but(varies=outside[field.origin])
 
 
 @api_call("field")

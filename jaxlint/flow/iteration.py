@@ -20,11 +20,13 @@ from jaxlint.flow.values import (
     INSTANCE,
     MEMBER,
     PARAMETER,
+    PER_CALL,
     PER_ITERATION,
     RAGGED,
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
+    SHAPED,
     TEXT,
     TRACED_PARAMETER,
     TREE,
@@ -92,7 +94,7 @@ def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> 
     most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
     bounded = iterable.data.__class__ is list and len(iterable.data) <= most
     origin = element.origin or Origin(frame.module, source, "list element")
-    each = _each(frame, element, origin, bounded)
+    each = _each(element, origin, bounded)
     if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
         # Whoever fills a dict chooses its keys, a few, and returns to them.
         return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
@@ -160,10 +162,17 @@ def _are_items(source: ast.expr) -> bool:
     )
 
 
-def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
+def picked(element: Value, origin: Origin) -> Value:
+    """A member of a container at an index that is another one each time."""
+    kind = element.kind
+    differs = element.tags & SHAPED or kind == INSTANCE or (kind == TREE and element.data.__class__ is list)
+    return _each(element, origin, False) if differs else element
+
+
+def _each(element: Value, origin: Origin, bounded: bool) -> Value:
     kind = element.kind
     if kind == TREE and element.data.__class__ is list:
-        members = [_each(frame, v, v.origin or origin, bounded) for v in element.data]
+        members = [_each(v, v.origin or origin, bounded) for v in element.data]
         return Value(TREE, PER_ITERATION, element.tags, members, None, element.origin)
     if is_number(element) or kind == SHAPE:
         if kind == CONSTANT and isinstance(element.data, bool):
@@ -181,4 +190,23 @@ def _each(frame: Frame, element: Value, origin: Origin, bounded: bool) -> Value:
         return Value(UNKNOWN, PER_ITERATION, element.tags & RAGGED, None, None, element.origin)
     if kind == HOST and element.size == 1:
         return element
+    if kind == INSTANCE:
+        return _another_object(element, origin, bounded)
+    if element.tags & SHAPED and element.varies == PER_CALL:
+        return element  # all of one shape, see `as_member`
     return element.but(varies=PER_ITERATION)
+
+
+def _another_object(element: Value, origin: Origin, bounded: bool) -> Value:
+    """One object of many: what differs from one to the next is in its fields."""
+    fields = element.data.fields
+    apart = {
+        name: _each(field, field.origin or origin, bounded)
+        for name, field in fields.items()
+        if field.tags & SHAPED or (field.varies and field.kind in (SCALAR, SHAPE))
+    }
+    if not apart:
+        return element.but(varies=PER_ITERATION)
+    thing = element.data.described()
+    thing.fields = {**fields, **apart}
+    return Value(INSTANCE, PER_ITERATION, element.tags, thing, None, element.origin)

@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow import dtypes, growth, impure, text, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
-from jaxlint.flow.iteration import element_of
+from jaxlint.flow.iteration import element_of, picked
 from jaxlint.flow.peaks import note_counter
 from jaxlint.flow.shapes import is_rounded, repeated, settled_by, sliced, varied_part
 from jaxlint.flow.values import (
@@ -435,7 +435,14 @@ def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
             None,
             Origin(frame.module, node, "list element"),
         )
+    if index.varies >= PER_ITERATION and base.data.__class__ is not dict and _is_sequence(base):
+        return picked(element, Origin(frame.module, node, "list element"))
     return element
+
+
+def _is_sequence(container: Value) -> bool:
+    """A list or a tuple; what a dict holds was sorted by its keys, of which there may be few."""
+    return container.origin is not None and container.origin.word in ("list", "tuple", "generator")
 
 
 @expression(ast.Slice)

@@ -37,6 +37,7 @@ from jaxlint.flow.values import (
     UNKNOWN,
     UNKNOWN_VALUE,
     Value,
+    as_member,
     has_types,
     join,
     tree,
@@ -293,7 +294,7 @@ def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:
         members = [_as_seen_by(v, function, caller) for v in value.data]
         return Value(TREE, value.varies, value.tags, members, None, value.origin)
     if value.kind == TREE and value.element is not None and value.element.varies:
-        element = _as_seen_by(value.element, function, caller)
+        element = _as_seen_by(as_member(value.element), function, caller)
         return Value(TREE, value.varies, value.tags, None, element, value.origin)
     if value.kind == INSTANCE and any(f.varies and f.tags & SHAPED for f in value.data.fields.values()):
         seen = value.data.described()

@@ -107,6 +107,8 @@ _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTH
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES  # only if both have them
 
 
+_NESTED = 3  # containers in containers are looked into so far
+
 CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_numbers
 
 
@@ -266,9 +268,22 @@ def like(value: Value, kind: int | None = None) -> Value:
     )
 
 
-def as_member(value: Value) -> Value:
-    """A value among others in a container: that their shapes differ does not make any of them change."""
-    return value.but(varies=0) if value.tags & SHAPED and value.varies else value
+def as_member(value: Value, depth: int = 0) -> Value:
+    """A value among others in a container: that their shapes differ does not make any of them change. What is of
+    one shape in each call of the code that fills the container says so still."""
+    if value.kind == TREE and value.data.__class__ is list and depth < _NESTED:
+        members = [as_member(v, depth + 1) for v in value.data]
+        if any(new is not old for new, old in zip(members, value.data, strict=True)):
+            return Value(TREE, value.varies, value.tags, members, None, value.origin)
+        return value
+    if value.kind == INSTANCE and depth < _NESTED:
+        fields = {name: as_member(v, depth + 1) for name, v in value.data.fields.items()}
+        if any(new is not value.data.fields[name] for name, new in fields.items()):
+            thing = value.data.described()
+            thing.fields = fields
+            return Value(INSTANCE, value.varies, value.tags, thing, None, value.origin)
+        return value
+    return value.but(varies=0) if value.tags & SHAPED and value.varies >= PER_ITERATION else value
 
 
 def parts(value: Value) -> list[Value]:
