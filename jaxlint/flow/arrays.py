@@ -13,14 +13,12 @@ from jaxlint.flow.growth import lengthened
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.lending import TRANSFERS, lend
 from jaxlint.flow.lengths import from_sequence
-from jaxlint.flow.operators import HOST_MASK
 from jaxlint.flow.shapes import made_to_size, settles, varied_part
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import (
     API,
     ARRAYS,
-    BOOLEAN_MASK,
     BOUNDED,
     CONSTANT,
     DATA_SHAPE,
@@ -39,7 +37,6 @@ from jaxlint.flow.values import (
     SHAPE_VALUE,
     SHAPED,
     TRACED,
-    TRACED_MASK,
     TRACED_PARAMETER,
     TRACED_VALUE,
     TREE,
@@ -53,7 +50,6 @@ from jaxlint.flow.values import (
 )
 from jaxlint.flow.weak_types import made_weak
 from jaxlint.jax_api.arrays import (
-    BOOLEAN,
     DATA_SHAPED,
     DTYPES,
     GROWING,
@@ -111,8 +107,8 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             return lengthened(frame, Value(TRACED), call)
         if last in REDUCTIONS and len(call.positional) == 1 and "axis" not in call.keywords:
             return Value(TRACED, 0, 0, None, None, None, 1)
-        return TRACED_MASK if last in BOOLEAN else TRACED_VALUE
-    return Value(DEVICE, 0, BOOLEAN_MASK) if last in BOOLEAN else Value(DEVICE)
+        return TRACED_VALUE
+    return DEVICE_VALUE
 
 
 def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Value:
@@ -127,8 +123,6 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
         return DEVICE_VALUE
     if last in GROWING:
         return lengthened(frame, _array(DEVICE, values), call)
-    if last in BOOLEAN:
-        return _array(DEVICE, values, BOOLEAN_MASK)
     if last in ("asarray", "array"):
         note_transfer(frame, call)
         if last == "asarray":
@@ -294,8 +288,6 @@ def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return SHAPE_VALUE
     if last in DTYPES or last in TYPES:
         return Value(HOST, 0, 0, None, None, None, 1) if call.positional else UNKNOWN_VALUE
-    if last in BOOLEAN:
-        return HOST_MASK
     return _array(HOST, [] if settles(last, call, 1) else values, 0, _size(last, call))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, growth, impure, lending, linen, patching, traced, weak_types
+from jaxlint.flow import dtypes, effects, growth, impure, lending, linen, masks, patching, traced, weak_types
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.crossing import as_traced
@@ -124,7 +124,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if callee.kind == UNKNOWN and receiver is not None:
         name: str = callee_node.attr  # type: ignore[attr-defined]
         if receiver.kind != UNKNOWN:
-            result = call_method(frame, receiver, name, made)
+            result = masks.of_method(receiver, name, made, call_method(frame, receiver, name, made))
             if frame.weakly_typed:
                 result = weak_types.method_result(receiver, name, made, result)
             typed = name == "astype" or receiver.tags & LOW
@@ -282,6 +282,8 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
     handler = API_CALLS.get(kind)
     if handler is not None:
         result = handler(frame, dotted, last, call)
+        if kind in masks.CATEGORIES:
+            result = masks.of_call(last, call, result)
         if frame.weakly_typed and kind in dtypes.TYPED:
             result = weak_types.call_result(dotted, last, call, result)
         if kind in dtypes.TYPED:

@@ -17,10 +17,14 @@ from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
     BOUNDARY,
     CONSTANT,
+    DEVICE,
     DEVICE_VALUE,
     FUNCTION,
+    HOST,
     INSTANCE,
     NONE,
+    PARAMETER,
+    TRACED,
     TRACED_PARAMETER,
     TRACED_VALUE,
     TREE,
@@ -104,6 +108,8 @@ def _trace_body(frame: Frame, closure: Closure, last: str, call: Call) -> Value:
     if last == "fori_loop" and free:
         arguments[free[0]] = TRACED_VALUE
     _carry(arguments, free, last, call)
+    if not call.starred:
+        _given(arguments, free, last, call)
     where = frame.place(call.node) if hasattr(call.node, "lineno") else None
     if frame.level == EAGER:
         _note_invoked(frame, closure, arguments, call)
@@ -137,6 +143,30 @@ def _carry(arguments: dict[str, Value], free: list[str], last: str, call: Call) 
         return
     name = free[1] if last == "fori_loop" and len(free) > 1 else free[0]
     arguments[name] = as_traced(init, "jax")
+
+
+# Where control flow is given what its bodies get besides the carry: (name, position, parameter of the body).
+_PASSED_ON: dict[str, tuple[str, int, int]] = {"scan": ("xs", 2, 1), "map": ("xs", 1, 0)}
+_OPERANDS = {"cond": 3, "switch": 2}  # from here on all arguments are passed on as they are
+
+
+def _given(arguments: dict[str, Value], free: list[str], last: str, call: Call) -> None:
+    """What is passed on to a body, one slice of it for each round or as it is: of the structure it has outside."""
+    from jaxlint.flow.boundary import as_traced
+
+    passed: dict[str, Value | None] = {}
+    if last in _PASSED_ON:
+        word, position, index = _PASSED_ON[last]
+        if index < len(free):
+            passed[free[index]] = call.argument(position, word)
+    first = _OPERANDS.get(last, len(call.positional))
+    passed |= dict(zip(free, call.positional[first:], strict=False))
+    for name, value in passed.items():
+        if value is not None and value.kind in _STRUCTURED:
+            arguments[name] = as_traced(value, "jax")
+
+
+_STRUCTURED = frozenset((HOST, DEVICE, TRACED, PARAMETER, TREE, INSTANCE))
 
 
 def _result(

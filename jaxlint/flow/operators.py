@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, growth, impure, text, traced, weak_types
+from jaxlint.flow import dtypes, growth, impure, masks, text, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of, picked
 from jaxlint.flow.peaks import note_counter
@@ -344,8 +344,9 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:
         traced.slice_bounds(frame, base.data, node.slice)
-        if traced.is_mask(frame, index) and base.data.kind in TRACERS:
-            traced.data_shape(frame, node, "", "mask write", index)
+        mask = masks.mask_in(index)
+        if mask is not None and traced.is_mask(frame, mask) and base.data.kind in (*TRACERS, DEVICE):
+            traced.data_shape(frame, node, "", "mask write", mask)
         return base.data if base.data.kind in ARRAYS else UNKNOWN_VALUE
     if kind in ARRAYS:
         member = _of_array(frame, node, base, index)
@@ -371,13 +372,15 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
 def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     kind = base.kind
     traced.slice_bounds(frame, base, node.slice)
-    if index.tags & BOOLEAN_MASK and index.kind in ARRAYS:
-        if traced.is_mask(frame, index) and kind in TRACERS:
-            traced.data_shape(frame, node, "", "mask read", index)
+    mask = masks.mask_in(index)
+    if mask is not None:
+        if traced.is_mask(frame, mask) and kind in (*TRACERS, DEVICE):
+            traced.data_shape(frame, node, "", "mask read", mask)
             return Value(TRACED, 0, DATA_SHAPE)
-        if kind in CONCRETE and index.kind in CONCRETE:
+        if kind in CONCRETE and mask.kind in CONCRETE:
             origin = Origin(frame.module, node, "boolean mask")
-            return Value(kind, PER_ITERATION if frame.loop else PER_CALL, DATA_SHAPE, None, None, origin)
+            varies = PER_ITERATION if frame.loop and not masks.is_fixed(frame, node.slice) else PER_CALL
+            return Value(kind, varies, DATA_SHAPE | base.tags & BOOLEAN_MASK, None, None, origin)
     if kind == HOST and frame.level and traced.contains_tracer([index]):
         traced.numpy_index(frame, node, traced.first_tracer(index), "index")
         return TRACED_VALUE

@@ -42,10 +42,32 @@ DATA_SHAPED = _words(
 )
 SIZE_KEYWORDS = _words("size length total_repeat_length")
 
+# Functions and methods that give booleans whatever they are given, and the dtype by its names.
 BOOLEAN = _words(
-    "isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less greater_equal "
-    "less_equal equal not_equal isclose isin in1d signbit isneginf isposinf iscomplex isreal"
+    "any all bernoulli bool_ isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less "
+    "greater_equal less_equal equal not_equal isclose isin in1d signbit isneginf isposinf iscomplex isreal"
 )
+BOOLEAN_METHODS = _words("any all")
+BOOLEAN_DTYPES = _words("builtins.bool numpy.bool_ numpy.bool jax.numpy.bool_ jax.numpy.bool bool bool_ ?")
+
+# Functions and methods whose result has the dtype of what they are given (measured for booleans).
+MOVING = _words(
+    "array asarray ascontiguousarray asanyarray device_put copy full where zeros_like ones_like empty_like roll "
+    "flip fliplr flipud rot90 reshape ravel flatten squeeze expand_dims transpose swapaxes moveaxis broadcast_to "
+    "tile repeat take take_along_axis concatenate stack vstack hstack column_stack concat append pad tril triu "
+    "diag diagonal atleast_1d atleast_2d atleast_3d sort permutation invert bitwise_not select_n stop_gradient "
+    "block_until_ready set get"
+)
+# The position of the dtype among the arguments of what makes or casts arrays.
+_DTYPE_AT = {
+    1: "array asarray asanyarray ascontiguousarray zeros ones empty zeros_like ones_like empty_like fromiter "
+    "convert_element_type frombuffer fromstring loadtxt genfromtxt",
+    2: "full full_like",
+    3: "eye identity",
+}
+TAKES_DTYPE: dict[str, int] = {
+    name: position for position, names in _DTYPE_AT.items() for name in names.split()
+}
 
 GROWING = _words("concatenate append vstack hstack stack column_stack concat row_stack dstack")
 
