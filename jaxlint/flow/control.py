@@ -152,8 +152,6 @@ _OPERANDS = {"cond": 3, "switch": 2}  # from here on all arguments are passed on
 
 def _given(arguments: dict[str, Value], free: list[str], last: str, call: Call) -> None:
     """What is passed on to a body, one slice of it for each round or as it is: of the structure it has outside."""
-    from jaxlint.flow.boundary import as_traced
-
     passed: dict[str, Value | None] = {}
     if last in _PASSED_ON:
         word, position, index = _PASSED_ON[last]
