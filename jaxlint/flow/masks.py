@@ -15,6 +15,7 @@ from jaxlint.flow.walking import walk
 from jaxlint.jax_api.arrays import BOOLEAN, BOOLEAN_DTYPES, BOOLEAN_METHODS, MOVING, TAKES_DTYPE
 
 CATEGORIES = frozenset({"jnp", "lax", "numpy", "numpy_random", "dtype"})
+_DRAWN = frozenset({"bernoulli"})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 
@@ -44,7 +45,7 @@ def of_call(last: str, call: Call, result: Value) -> Value:
         return result
     mask = _asked(last, call)
     if mask is None:
-        mask = last in BOOLEAN or (last in MOVING and _of_masks(last, call))
+        mask = last in BOOLEAN or last in _DRAWN or (last in MOVING and _of_masks(last, call))
     return marked(result, mask)
 
 

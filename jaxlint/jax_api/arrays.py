@@ -44,7 +44,7 @@ SIZE_KEYWORDS = _words("size length total_repeat_length")
 
 # Functions and methods that give booleans whatever they are given, and the dtype by its names.
 BOOLEAN = _words(
-    "any all bernoulli bool_ isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less "
+    "any all bool_ isnan isinf isfinite logical_and logical_or logical_not logical_xor greater less "
     "greater_equal less_equal equal not_equal isclose isin in1d signbit isneginf isposinf iscomplex isreal"
 )
 BOOLEAN_METHODS = _words("any all")
