@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from jaxlint.digest import digest
@@ -11,6 +12,9 @@ from jaxlint.index.naming import module_names
 from jaxlint.index.records import ModuleRecord
 from jaxlint.index.table import ModuleEntry, ModuleTable
 from jaxlint.sources import Sources
+
+# Speaks of 64-bit mode (`jax_enable_x64`, `with_x64`): "complex64" and "64x64" do not.
+_X64 = re.compile(rb"(?<!comple)(?<!\d)x64", re.IGNORECASE)
 
 
 class Survey:
@@ -53,7 +57,7 @@ class Survey:
             *(entry.absolute.removeprefix(root) for entry in self.table.entries.values())
         )
         concerned = [contents[entry.absolute] for entry in entries if entry.group]
-        self.table.names_x64 = any(b"x64" in data.lower() for data in concerned)
+        self.table.names_x64 = any(_X64.search(data) for data in concerned)
         self.table.sets_start_method = any(b"set_start_method" in data for data in concerned)
 
     def roots_of(self, given: Collection[str]) -> list[ModuleEntry]:

@@ -87,6 +87,8 @@ def test_a_group_is_named_after_what_resolves_its_names(tmp_path: Path) -> None:
 
 def test_what_is_said_anywhere(tmp_path: Path) -> None:
     assert not surveyed(tmp_path, FILES).table.names_x64
+    text = "import jax.numpy as jnp\nx = jnp.zeros(3, jnp.complex64)  # of 64x64 px\n"
+    assert not surveyed(tmp_path, {"other/lone.py": text}).table.names_x64
     assert surveyed(
         tmp_path, {"other/lone.py": "import jax\njax.config.jax_enable_X64 = 1\n"}
     ).table.names_x64
