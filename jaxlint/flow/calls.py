@@ -129,7 +129,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
                 result = weak_types.method_result(receiver, name, made, result)
             typed = name == "astype" or receiver.tags & LOW
             return dtypes.method(frame, receiver, name, made, result) if typed else result
-        if name == "astype":
+        if name == "astype" or receiver.tags & LOW:
             return dtypes.method(frame, receiver, name, made, UNKNOWN_VALUE)
         if name in ("append", "appendleft"):
             note_append(frame, name, made)  # of a list that is not in view

@@ -28,6 +28,7 @@ from jaxlint.flow.values import (
     is_number,
     parts,
 )
+from jaxlint.jax_api.arrays import ARRAY_METHODS
 from jaxlint.jax_api.precision import (
     CASTS,
     FULL,
@@ -44,6 +45,7 @@ from jaxlint.jax_api.precision import LOW as LOW_DTYPES
 _KEYWORDS = ("dtype", "param_dtype", "new_dtype", "preferred_element_type")
 # Categories of library calls whose results have a dtype.
 TYPED = frozenset({"jnp", "lax", "dtype", "constructor"})
+_MAY_BE_LOW = ARRAYS | {UNKNOWN}
 
 
 def dtype_of(value: Value) -> str:
@@ -59,7 +61,7 @@ def typed(frame: Frame, dotted: str, last: str, call: Call, result: Value) -> Va
     if asked:
         if asked in NARROWED:
             _note_wide(frame, node, dotted, asked)
-        return _low(frame, call.node, result, asked) if asked in LOW_DTYPES else result
+        return _as_asked(frame, call.node, result, asked)
     if any(_is_low(value) for value in call.values()):
         note_solver(frame, dotted, call)
         return _kept(last, call.values(), result)
@@ -86,12 +88,14 @@ def _asked(dotted: str, last: str, call: Call) -> tuple[str, ast.AST]:
 def method(frame: Frame, receiver: Value, name: str, call: Call, result: Value) -> Value:
     """The result of a method, with what is known of its precision."""
     if name != "astype":
+        if receiver.kind == UNKNOWN and name not in ARRAY_METHODS:
+            return result
         return _kept(name, [receiver, *call.values()], result)
     given = call.argument(0, "dtype")
     asked = dtype_of(given) if given is not None else ""
     if asked in NARROWED and (receiver.kind in TRACERS or receiver.kind == DEVICE):
         _note_wide(frame, call.argument_node(0, "dtype") or call.node, ".astype", asked)
-    return _low(frame, call.node, result, asked) if asked in LOW_DTYPES else result
+    return _as_asked(frame, call.node, result, asked)
 
 
 def _note_wide(frame: Frame, node: ast.AST, api: str, asked: str) -> None:
@@ -101,6 +105,13 @@ def _note_wide(frame: Frame, node: ast.AST, api: str, asked: str) -> None:
 
 
 # ---------------------------------------------------------------- low precision
+
+
+def _as_asked(frame: Frame, node: ast.AST, result: Value, asked: str) -> Value:
+    """A result of the dtype that was asked for, "" or "?" where that is not known."""
+    if asked in LOW_DTYPES:
+        return _low(frame, node, result, asked)
+    return result.but(tags=result.tags & ~LOW) if result.tags & LOW else result
 
 
 def _low(frame: Frame, node: ast.AST, value: Value, dtype: str) -> Value:
@@ -129,7 +140,7 @@ def _source(value: Value) -> Origin | None:
 
 def _kept(last: str, arguments: list[Value], result: Value) -> Value:
     """A function of low-precision arrays, numbers and masks alone gives another one."""
-    if last in NOT_FLOAT or result.kind not in ARRAYS or result.tags & BOOLEAN_MASK:
+    if last in NOT_FLOAT or result.kind not in _MAY_BE_LOW or result.tags & BOOLEAN_MASK:
         return result
     origin: Origin | None = None
     for value in arguments:
@@ -142,7 +153,7 @@ def _kept(last: str, arguments: list[Value], result: Value) -> Value:
 
 def combined(a: Value, b: Value, result: Value) -> Value:
     """`a op b` where one is of low precision: so is the result if the other is, too, or is a number."""
-    if result.kind not in ARRAYS or result.tags & BOOLEAN_MASK:
+    if result.kind not in _MAY_BE_LOW or result.tags & BOOLEAN_MASK:
         return result
     if all(side.tags & LOW or is_number(side) for side in (a, b)):
         source = a if a.tags & LOW else b
