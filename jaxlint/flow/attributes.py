@@ -12,6 +12,7 @@ from jaxlint.flow.values import (
     API,
     ARRAYS,
     BOUNDARY,
+    BOUNDED,
     CLASS,
     CONSTANT,
     DEVICE,
@@ -99,7 +100,7 @@ def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
             frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
     if value.tags & RAGGED and node.attr not in STATIC_ATTRIBUTES:
         return value
-    return Value(UNKNOWN, value.varies) if value.varies else UNKNOWN_VALUE
+    return Value(UNKNOWN, value.varies, value.tags & BOUNDED) if value.varies else UNKNOWN_VALUE
 
 
 def _note_global(frame: Frame, module: Value, node: ast.Attribute, found: Value) -> None:

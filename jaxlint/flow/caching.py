@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import CacheStore, Parameter
+from jaxlint.flow.few import is_one_of_few
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
 from jaxlint.flow.keys import Key, is_executable
 from jaxlint.flow.objects import Function
@@ -28,6 +29,7 @@ from jaxlint.flow.values import (
     TREE,
     UNKNOWN,
     WEAK,
+    Choices,
     Value,
     parts,
 )
@@ -153,8 +155,11 @@ def _key_open(frame: Frame, node: ast.expr, index: Value) -> bool | None:
     """Whether new keys keep coming: from data, shapes, an iteration or whatever the caller passes."""
     if index.kind == CONSTANT:
         return False
-    if index.tags & BOUNDED:
+    if index.tags & BOUNDED or isinstance(index.data, Choices):
         return False
+    if index.kind == TREE and index.data:
+        members = [_key_open(frame, node, v) for v in parts(index)]
+        return True if True in members else None if None in members else False
     if index.varies >= PER_ITERATION:
         return True
     for child in walk(node):
@@ -170,7 +175,7 @@ def _key_open(frame: Frame, node: ast.expr, index: Value) -> bool | None:
     if index.kind == SHAPE or index.kind in CONCRETE:
         return True
     if index.kind == TREE and any(_key_open(frame, node, v) for v in parts(index)):
-        return True
+        return True  # of any number of members
     if index.tags & TEXT and index.varies:
         return True
     return None
@@ -216,8 +221,10 @@ def decorated_fact(
     for evaluation in run.memo.values():
         if evaluation.function is function and not evaluation.level:
             result = evaluation.result if result is None or result.kind == UNKNOWN else result
-    for place, values in run.cached_calls.get(function, ()):
-        if any(_key_open(frame, node, v) is True for v in values if v.kind not in (INSTANCE, HOST)):
+    few = {name for name in function.annotations if is_one_of_few(run.program, function, name)}
+    for place, given in run.cached_calls.get(function, ()):
+        values = (v for name, v in given.items() if name not in few and v.kind not in (INSTANCE, HOST))
+        if any(_key_open(frame, node, v) is True for v in values):
             calls.append(place)
             open_keys = True
     if open_keys is None and run.cached_calls.get(function):
@@ -244,7 +251,7 @@ def decorated_fact(
         instance_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
         varying_calls=tuple(dict.fromkeys(calls))[:6],
         executable=result is not None and result.kind == BOUNDARY,
-        pins=_pinned([v for _, values in run.cached_calls.get(function, ()) for v in values]),
+        pins=_pinned([v for _, given in run.cached_calls.get(function, ()) for v in given.values()]),
     )
 
 

@@ -350,7 +350,7 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
     function = closure.function
     if function.cached and hasattr(call.node, "lineno"):
         noted = frame.run.cached_calls.setdefault(function, [])
-        noted.append((frame.place(call.node), call.values()))
+        noted.append((frame.place(call.node), _by_parameter(closure, call)))
     known = any(_informative(v) for v in call.positional) or any(
         _informative(v) for v in call.keywords.values()
     )
@@ -366,6 +366,13 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
     if call.decorator:
         return result
     return growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))
+
+
+def _by_parameter(closure: Closure, call: Call) -> dict[str, Value]:
+    """The arguments of a call by the names of the parameters; those that `*args` takes by their number."""
+    names = closure.function.params[closure.offset + len(closure.bound) :]
+    numbered = (f"*{position}" for position in range(len(names), len(call.positional)))
+    return {**dict(zip((*names, *numbered), call.positional, strict=False)), **call.keywords}
 
 
 def _informative(value: Value) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.few import is_enum
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.values import (
     API,
@@ -66,7 +67,7 @@ def element_of(value: Value) -> Value:
         return (join_all(members) if members else None) or UNKNOWN_VALUE
     if kind == SHAPE:
         return SHAPE_VALUE
-    return UNKNOWN_VALUE
+    return Value(UNKNOWN, 0, BOUNDED) if is_enum(value) else UNKNOWN_VALUE
 
 
 def as_iterable(frame: Frame, value: Value, node: ast.expr) -> Value:
@@ -90,6 +91,8 @@ def as_iterable(frame: Frame, value: Value, node: ast.expr) -> Value:
 
 def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> Value:
     """The loop variable: an element that changes with each iteration."""
+    if iterable.kind == TREE and iterable.data.__class__ is dict and iterable.data:
+        iterable = _keys(iterable)
     element = element_of(iterable)
     most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
     bounded = iterable.data.__class__ is list and len(iterable.data) <= most
@@ -97,8 +100,16 @@ def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> 
     each = _each(element, origin, bounded)
     if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
         # Whoever fills a dict chooses its keys, a few, and returns to them.
+        each = chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
         return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
     return chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
+
+
+def _keys(table: Value) -> Value:
+    """What a loop over a dict takes in turn."""
+    known = all(isinstance(key, (str, int)) for key in table.data)
+    keys = [Value(CONSTANT, data=key) for key in table.data] if known else None
+    return Value(TREE, table.varies, table.tags, keys, None, table.origin)
 
 
 def chosen(frame: Frame, each: Value, sequence: Value, source: ast.AST) -> Value:
@@ -187,7 +198,7 @@ def _each(element: Value, origin: Origin, bounded: bool) -> Value:
         tags = TEXT | (BOUNDED if bounded else element.tags & BOUNDED)
         return Value(UNKNOWN, PER_ITERATION, tags, None, None, origin)
     if kind == UNKNOWN:
-        return Value(UNKNOWN, PER_ITERATION, element.tags & RAGGED, None, None, element.origin)
+        return Value(UNKNOWN, PER_ITERATION, element.tags & (RAGGED | BOUNDED), None, None, element.origin)
     if kind == HOST and element.size == 1:
         return element
     if kind == INSTANCE:

@@ -39,6 +39,7 @@ from jaxlint.flow.values import (
     Origin,
     Value,
     collection,
+    is_number,
     join,
     like,
     tree,
@@ -121,6 +122,12 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     return UNKNOWN_VALUE
 
 
+def _numbers(table: Value) -> list[Value]:
+    """The values of a dict that holds constant numbers alone."""
+    values = list(table.data.values()) if table.data.__class__ is dict else []
+    return values if all(is_number(value) and value.kind == CONSTANT for value in values) else []
+
+
 def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     kind = receiver.kind
     if name == "item":
@@ -165,9 +172,11 @@ def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value
         add_member(receiver, element_of(call.positional[-1]) if name != "insert" else call.positional[-1])
         return NONE
     if name == "items":
-        return collection(tree([UNKNOWN_VALUE, element_of(receiver)]))
+        rows = [tree([UNKNOWN_VALUE, value]) for value in _numbers(receiver)]
+        return tree(rows) if rows else collection(tree([UNKNOWN_VALUE, element_of(receiver)]))
     if name == "values":
-        return collection(element_of(receiver))
+        numbers = _numbers(receiver)
+        return tree(numbers) if numbers else collection(element_of(receiver))
     if name == "setdefault":
         note_setdefault(frame, call)
     if name in ("get", "pop", "setdefault") and call.positional:

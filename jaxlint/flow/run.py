@@ -12,6 +12,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.finding import Place
+from jaxlint.flow.few import is_one_of_few
 from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.guards import TRACER_BRANCH
 from jaxlint.flow.objects import BoundaryState, Closure, Foreign, Function, Instance, PartialApi, Read
@@ -108,7 +109,7 @@ class Run:
         self.declared: dict[BoundaryState, tuple[Frame, ast.AST]] | None = {}
         self.boundaries: list[BoundaryState] = []
         # Calls of functions with a cache: the place and the arguments of each.
-        self.cached_calls: dict[Function, list[tuple[Place, list[Value]]]] = {}
+        self.cached_calls: dict[Function, list[tuple[Place, dict[str, Value]]]] = {}
         self.start_method: tuple[str, Place] | None = None  # what `set_start_method` was told, and where
         # Calls in this run that donate to a boundary of another module than the root.
         self.donating: dict[BoundaryState, list[tuple[LoadedModule, ast.AST]]] = {}
@@ -219,7 +220,7 @@ class Run:
                 value = self._parameter(function, name, value or missing) if eager else value or missing
             if value.tags & LENGTHENED:
                 value = value.but(tags=value.tags & ~LENGTHENED)
-            names[name] = _as_passed(value) if eager else self._as_annotated(function, name, value)
+            names[name] = self._as_passed(function, name, value) if eager else self._as_annotated(function, name, value)
         if function.args.vararg is not None:
             names[function.args.vararg.arg] = arguments.get("*", UNKNOWN_VALUE)
         if function.args.kwarg is not None:
@@ -238,6 +239,14 @@ class Run:
         finally:
             evaluation.active = False
             self.stack.pop()
+
+    def _as_passed(self, function: Function, name: str, value: Value) -> Value:
+        """An argument in the function's terms: what the caller made once is constant to it."""
+        if value.kind == UNKNOWN and value.varies and is_one_of_few(self.program, function, name):
+            return value.but(tags=value.tags | BOUNDED)
+        if value.varies == PER_CALL and value.origin is not None:
+            return value.but(varies=0)
+        return value
 
     def _as_annotated(self, function: Function, name: str, value: Value) -> Value:
         """A parameter of traced code that is annotated with a pytree class: its array fields are tracers."""
@@ -309,13 +318,6 @@ def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:
     again = caller.loop and (value.tags & SHAPED or word in DRAWN)
     tags = value.tags | BOUNDED if word == "list element" else value.tags
     return value.but(varies=PER_ITERATION if again else PER_CALL, tags=tags)
-
-
-def _as_passed(value: Value) -> Value:
-    """An argument in the function's terms: what the caller made once is constant to it."""
-    if value.varies == PER_CALL and value.origin is not None:
-        return value.but(varies=0)
-    return value
 
 
 def _varied_inside(value: Value, function: Function) -> bool:

@@ -341,6 +341,8 @@ def join(a: Value, b: Value) -> Value:
         constant, other = (a, b) if a.kind == CONSTANT else (b, a)
         if isinstance(constant.data, str) and other.tags & TEXT:
             return other
+    elif kinds == {API, UNKNOWN} and (a if a.kind == UNKNOWN else b).tags & BOUNDED:
+        return Value(UNKNOWN, 0, BOUNDED)  # one more of few names
     if kinds <= _CALLABLES:
         return _one_of(a, b)
     if kinds == CONCRETE:
@@ -367,7 +369,7 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
             return b  # a watch, see flow.watching: a donating one says more
         return a
     if kind == API:
-        return a if a.data == b.data else UNKNOWN_VALUE
+        return a if a.data == b.data else Value(UNKNOWN, 0, BOUNDED)
     if kind == FOREIGN:
         return a if a.data.api == b.data.api else UNKNOWN_VALUE
     if kind == TREE:
