@@ -8,7 +8,9 @@ from jaxlint.flow.objects import Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import CLASS, LAZY, MODULE, Value
 
-_CLOSED = re.compile(r"(typing\.|typing_extensions\.|t\.)?Literal\[.*\]|bool|type|(\w+\.)*(dtype|DTypeLike|DType)")
+_CLOSED = re.compile(
+    r"(typing\.|typing_extensions\.|t\.)?Literal\[.*\]|bool|type|(\w+\.)*(dtype|DTypeLike|DType)"
+)
 _OPTIONAL = re.compile(r"\s*(?:typing\.)?Optional\[(.*)\]\s*", re.DOTALL)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import last_name
-from jaxlint.flow.outputs import output_of
+from jaxlint.flow.outputs import is_called_a_number, output_of
 from jaxlint.flow.values import (
     DEVICE,
     SCALAR,
@@ -19,31 +20,50 @@ from jaxlint.flow.values import (
 from jaxlint.flow.walking import walk
 
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
+_PAIRING = frozenset({"zip", "enumerate"})
 _PACKING = frozenset({"packbits", "compress", "imencode"})
 _EXPRESSIONS = (ast.Call, ast.Subscript, ast.BinOp)
 
 
-def copies_of_device_arrays(frame: Frame, node: ast.expr, depth: int) -> bool:
-    """Whether the expression copies an array from the device, which is not proven to be a number.
+def copy_of_device_array(frame: Frame, node: ast.expr, depth: int) -> ast.Call | None:
+    """The call that copies an array from the device, in the expression or in what it is made of, which is not
+    proven to be a number.
 
     What is kept packed is what the rule advises: it is no copy.
     """
     if isinstance(node, ast.Call) and last_name(node.func) in _PACKING:
-        return False
+        return None
     for part in walk(node):
         if isinstance(part, ast.Call) and part.args and last_name(part.func) in _COPIES:
             if _on_device(frame, part.args[0], 2):
-                return True
+                return part
         elif (
             isinstance(part, ast.Call) and last_name(part.func) in ("map", "tree_map") and len(part.args) > 1
         ):
             if last_name(part.args[0]) in _COPIES and _on_device(frame, part.args[1], 2):
-                return True
+                return part
         elif isinstance(part, ast.Name) and depth:
-            made = (v for v in bindings_of(frame).of(part.id)[-1:] if isinstance(v, _EXPRESSIONS))
-            if any(copies_of_device_arrays(frame, value, 0) for value in made):
-                return True
-    return False
+            for value, left in _made_of(frame, part.id, depth):
+                found = copy_of_device_array(frame, value, left)
+                if found is not None:
+                    return found
+    return None
+
+
+def _made_of(frame: Frame, name: str, depth: int) -> Iterator[tuple[ast.expr, int]]:
+    """What a name was bound to last, and how far to go from there: a loop variable is followed further."""
+    bindings = bindings_of(frame)
+    unpacked = bindings.member(name)
+    for value in bindings.of(name)[-1:]:
+        if isinstance(value, ast.Call) and last_name(value.func) in _PAIRING and unpacked is not None:
+            paired = value.args[unpacked[1]] if unpacked[1] < len(value.args) else value.args[-1]
+            dealt = value.args[0] if last_name(value.func) == "enumerate" else paired
+            if not is_called_a_number(dealt):
+                yield dealt, depth - 1
+        elif isinstance(value, ast.Name) and not is_called_a_number(value):
+            yield value, depth - 1
+        elif isinstance(value, _EXPRESSIONS):
+            yield value, 0
 
 
 def _on_device(frame: Frame, node: ast.expr, depth: int) -> bool:

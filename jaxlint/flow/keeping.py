@@ -9,7 +9,7 @@ from jaxlint.finding import Place
 from jaxlint.flow.bindings import bindings_of, look, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
-from jaxlint.flow.host_copies import copies_of_device_arrays
+from jaxlint.flow.host_copies import copy_of_device_array
 from jaxlint.flow.kept_bounds import is_emptied, is_joined, is_sampled
 from jaxlint.flow.loop_sources import has_decoder, is_decoded, kind_of_loop
 from jaxlint.flow.operand import dotted_name, last_name, operand
@@ -35,7 +35,7 @@ _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 class PendingAppend(PendingFact):
     """A value put into a container that outlives the round."""
 
-    __slots__ = ("around", "container", "copies", "frame", "loop", "node", "proof", "value", "value_node")
+    __slots__ = ("around", "container", "copy", "frame", "loop", "node", "proof", "value", "value_node")
 
     def __init__(
         self, frame: Frame, node: ast.AST, container: str, value_node: ast.expr, value: Value, loop: Any
@@ -47,7 +47,7 @@ class PendingAppend(PendingFact):
         self.value = value
         self.loop = loop
         self.around = [outer.node for outer in frame.loops]
-        self.copies = copies_of_device_arrays(frame, value_node, 2)
+        self.copy = copy_of_device_array(frame, value_node, 2)
         self.proof = frame.proof()
 
     def fact(self) -> Append | None:
@@ -59,7 +59,9 @@ class PendingAppend(PendingFact):
             self.loop = self._loop_of(output.call)
         if output is not None and self._deals_out(output.call):
             output = None
-        if self.value.kind in (UNKNOWN, INSTANCE) and not self.copies and not decoded and output is None:
+        if self.copy is not None and self.loop in self.around and not self._is_copied_in_a_loop():
+            return None
+        if self.value.kind in (UNKNOWN, INSTANCE) and self.copy is None and not decoded and output is None:
             return None
         return Append(
             frame.place(self.node),
@@ -71,7 +73,7 @@ class PendingAppend(PendingFact):
             over=kind_of_loop(frame, self.loop, bindings),
             emptied=is_emptied(frame, self.container, self.loop, scope),
             sampled=is_sampled(self.loop, self.node),
-            host_copy=self.copies,
+            host_copy=self.copy is not None,
             decoded=decoded,
             output=output.what if output is not None else "",
             made_by=output.call if output is not None else None,
@@ -91,6 +93,22 @@ class PendingAppend(PendingFact):
             for statement in getattr(loop, "body", ())
         ]
         return next((loop for loop, body in bodies if body.contains(call)), self.loop)
+
+    def _is_copied_in_a_loop(self) -> bool:
+        """Go out to the loop in which the copy is made: one in it only deals out its members. Whether such a loop,
+        or whoever calls this method, puts copies into the same container."""
+        around = self.around[: self.around.index(self.loop) + 1]
+        made = (
+            n for n in reversed(around) if any(part is self.copy for b in _repeated(n) for part in walk(b))
+        )
+        loop = next(made, None)
+        if loop is None:
+            self.loop = None
+            return "." in self.container
+        if loop is not self.loop and _makes_anew(loop, self.container):
+            return False
+        self.loop = loop
+        return True
 
     def _deals_out(self, made_by: Place | None) -> bool:
         """`weights[f"layer_{i}"] = stacked[i]`: the entries of one array, made before the loop, get names. With
@@ -118,6 +136,8 @@ class PendingAppend(PendingFact):
 def note_append(frame: Frame, name: str, call: Call) -> None:
     """`kept.append(value)` and its like, where the value may be an array."""
     node = call.node
+    if name == "update" and not (frame.quiet or frame.level) and isinstance(node, ast.Call) and node.args:
+        _note_update(frame, node, node.args[0])
     if (
         name not in _ADDING
         or frame.quiet
@@ -131,10 +151,44 @@ def note_append(frame: Frame, name: str, call: Call) -> None:
 
 
 def note_extension(frame: Frame, node: ast.AugAssign) -> None:
-    """`kept += [value]`."""
+    """`kept += [value]`, `kept += list(values)`."""
     added = node.value
-    if not frame.quiet and isinstance(node.op, ast.Add) and isinstance(added, ast.List) and added.elts:
-        _note(frame, node, node.target, added.elts[-1], evaluate(frame, added.elts[-1]))
+    value: ast.expr | None = None
+    if isinstance(added, ast.List) and added.elts:
+        value = added.elts[-1]
+    elif isinstance(added, ast.Call) and last_name(added.func) == "list" and added.args:
+        value = added.args[0]
+    if isinstance(value, ast.Starred):
+        value = value.value
+    if not frame.quiet and isinstance(node.op, ast.Add) and value is not None:
+        _note(frame, node, node.target, value, evaluate(frame, value))
+
+
+def _note_update(frame: Frame, node: ast.Call, added: ast.expr) -> None:
+    """`kept.update(zip(names, values))`, `kept.update({name: value for …})`, `kept.update({name: value})`."""
+    value: ast.expr | None = None
+    if isinstance(added, ast.Call) and last_name(added.func) == "zip" and len(added.args) == 2:
+        value = added.args[1]
+    elif isinstance(added, ast.DictComp):
+        value = _dealt(added.generators[-1], added.value) or added.value
+    elif isinstance(added, ast.Dict) and added.values and None not in added.keys:
+        value = added.values[-1]
+    if value is not None and isinstance(node.func, ast.Attribute):
+        _note(frame, node, node.func.value, value, look(frame, value))
+
+
+def _dealt(generator: ast.comprehension, value: ast.expr) -> ast.expr | None:
+    """What a loop variable is dealt from: `values` in `for name, value in zip(names, values)`."""
+    if not isinstance(value, ast.Name):
+        return None
+    source, target = generator.iter, generator.target
+    if isinstance(target, ast.Name):
+        return source if target.id == value.id else None
+    paired = isinstance(source, ast.Call) and last_name(source.func) == "zip"
+    if not paired or not isinstance(target, ast.Tuple) or len(source.args) != len(target.elts):  # type: ignore[attr-defined]
+        return None
+    pairs = zip(target.elts, source.args, strict=True)  # type: ignore[attr-defined]
+    return next((a for t, a in pairs if isinstance(t, ast.Name) and t.id == value.id), None)
 
 
 def note_entry(frame: Frame, node: ast.Subscript, value: Value) -> None:
@@ -207,8 +261,13 @@ def _is_counted(loop: ast.AST) -> bool:
 def _growing_loop(frame: Frame, name: str) -> ast.AST | None:
     """The innermost loop that does not begin with an empty container."""
     for loop in reversed(frame.loops):
-        binds = (n for n in own_nodes(loop.node) if isinstance(n, (ast.Assign, ast.AnnAssign)))
-        targets = [t for n in binds for t in (n.targets if isinstance(n, ast.Assign) else [n.target])]
-        if not any(dotted_name(t) == name for t in targets):
+        if not _makes_anew(loop.node, name):
             return loop.node
     return None
+
+
+def _makes_anew(loop: ast.AST, name: str) -> bool:
+    """Whether each round of a loop begins with another container of that name."""
+    binds = (n for n in own_nodes(loop) if isinstance(n, (ast.Assign, ast.AnnAssign)))
+    targets = (t for n in binds for t in (n.targets if isinstance(n, ast.Assign) else [n.target]))
+    return any(dotted_name(t) == name for t in targets)

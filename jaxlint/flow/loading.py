@@ -89,7 +89,10 @@ def load(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`tree_deserialise_leaves(path, model)` and its like: a tree of the structure of the one they are given."""
     position, keywords = LOADERS[dotted]
     _note(frame, dotted, call, position, keywords)
-    return UNKNOWN_VALUE
+    alike = (
+        call.argument(position, *keywords) if dotted.startswith("equinox.") else None
+    )  # others may give a dict
+    return alike or UNKNOWN_VALUE
 
 
 def note_restore(frame: Frame, call: Call) -> None:

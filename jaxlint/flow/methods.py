@@ -29,6 +29,7 @@ from jaxlint.flow.values import (
     SCALAR,
     SHAPE,
     SHAPE_VALUE,
+    TEXT,
     TRACED,
     TRACED_PARAMETER,
     TRACED_VALUE,
@@ -90,6 +91,9 @@ def _of_text(frame: Frame, content: str, name: str, call: Call) -> Value:
         known = text.filled_in(frame, content, "{}", call.positional)
     elif name == "join" and first.kind == TREE and first.data.__class__ is list:
         known = text.put_together(frame, first.data, content)
+    if name == "join" and known is None:
+        varies = per_round(frame) if first.kind in CONCRETE else max(first.varies, element_of(first).varies)
+        return Value(UNKNOWN, varies, TEXT, None, None, Origin(frame.module, call.node, "text"))
     return known if known is not None and known.kind == UNKNOWN else UNKNOWN_VALUE
 
 

@@ -62,6 +62,11 @@ def output_of(frame: Frame, node: ast.expr, value: Value) -> Output | None:
     return Output(_what(value, (dotted_name(node) or _key(node)).rpartition(".")[2]), call)
 
 
+def is_called_a_number(node: ast.expr) -> bool:
+    """Whether a value has the name of a number: `loss`, `metrics["accuracy"]`."""
+    return bool(_NUMBERS.search((dotted_name(node) or _key(node)).rpartition(".")[2]))
+
+
 def _key(node: ast.expr) -> str:
     """`loss` in `metrics["loss"]`, `metrics` in `metrics[name]`."""
     while isinstance(node, ast.Subscript):

@@ -220,7 +220,9 @@ class Run:
                 value = self._parameter(function, name, value or missing) if eager else value or missing
             if value.tags & LENGTHENED:
                 value = value.but(tags=value.tags & ~LENGTHENED)
-            names[name] = self._as_passed(function, name, value) if eager else self._as_annotated(function, name, value)
+            names[name] = (
+                self._as_passed(function, name, value) if eager else self._as_annotated(function, name, value)
+            )
         if function.args.vararg is not None:
             names[function.args.vararg.arg] = arguments.get("*", UNKNOWN_VALUE)
         if function.args.kwarg is not None:

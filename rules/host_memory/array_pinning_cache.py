@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Finding, Fix
-from jaxlint.flow.facts import CacheStore, Instantiation, Kind, Operand, Tag
+from jaxlint.flow.facts import CacheStore, Instantiation, Kind, Tag
 from jaxlint.rule import Confidence, Rule, Severity
+
+from ._held import holds_device_array, holds_model
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -28,13 +30,13 @@ class ArrayPinningCache(Rule):
                 return fact.bounded
             return bool(fact.pins) or (not fact.bounded and fact.key_open is False and _holds_arrays(fact))
         if fact.how == "dict" and "id" in fact.key_made_of:
-            return bool(fact.pins) or fact.value_is_array or _arrays_in(fact.value)
+            return bool(fact.pins) or fact.value_is_array or holds_device_array(fact.value)
         if fact.how != "dict" or fact.evicts:
             return False
         return bool(fact.pins) or (_closed(fact) and not fact.on_method and _holds_arrays(fact))
 
     def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if fact.bounded and _holds_one(node):
+        if (fact.bounded and _holds_one(node)) or (not fact.pins and _has_open_keys(fact, ctx)):
             return
         if (
             fact.on_method
@@ -60,8 +62,11 @@ class ArrayPinningCache(Rule):
             )
         else:
             message = (
-                f"{name} keeps device arrays for the life of the process. Keep NumPy arrays there, or hold the "
-                "arrays where they are used."
+                f"{name} keeps models, which are made of device arrays, for the life of the process. Hold each "
+                "where it is used."
+                if holds_model(fact.value)
+                else f"{name} keeps device arrays for the life of the process. Keep NumPy arrays there, or hold "
+                "the arrays where they are used."
             )
         if not fact.pins and fact.how == "dict" and "id" not in fact.key_made_of and _is_part_of_object(name):
             return
@@ -71,7 +76,7 @@ class ArrayPinningCache(Rule):
             message,
             severity=None if pins else Severity.INFO,
             confidence=Confidence.HIGH if pins else Confidence.LOW,
-            fix=None if pins else _on_host(node, ctx),
+            fix=None if pins or holds_model(fact.value) else _on_host(node, ctx),
         )
 
 
@@ -80,16 +85,23 @@ def _closed(fact: CacheStore) -> bool:
     return fact.key_open is not True and not (fact.key is not None and fact.key.kind is Kind.CONSTANT)
 
 
+def _has_open_keys(fact: CacheStore, ctx: Context) -> bool:
+    """Some call in view gives it keys without an end: JAX402."""
+    return any(
+        other.key_open is True and other.place == fact.place and not fact.evicts
+        for other in ctx.facts(CacheStore)
+        if "id" not in other.key_made_of
+    )
+
+
 def _holds_arrays(fact: CacheStore) -> bool:
     """The entries are device arrays, not proven small. Without parameters a cache is a lazy constant."""
     if fact.how != "dict" and not fact.parameters:
         return False
     value = fact.value
-    return value is not None and Tag.SMALL not in value.tags and _arrays_in(value)
-
-
-def _arrays_in(value: Operand | None) -> bool:
-    return value is not None and any(part.kind is Kind.DEVICE for part in value.walk())
+    if holds_model(value):
+        return True
+    return value is not None and Tag.SMALL not in value.tags and holds_device_array(value)
 
 
 def _is_made_of_arrays(fact: CacheStore, ctx: Context) -> bool:

@@ -10,6 +10,8 @@ from jaxlint.finding import Applicability, Edit, Finding, Fix, Related
 from jaxlint.flow.facts import CacheStore, Kind, Operand
 from jaxlint.rule import Confidence, Rule
 
+from ._held import holds_model
+
 if TYPE_CHECKING:
     import libcst as cst
 
@@ -20,6 +22,7 @@ _SMALL = frozenset(
 )
 _SET_UP = re.compile(r"\bself\.|\.(items|keys)\(\)|\b[A-Z][A-Z0-9_]+\b")
 _LOADERS = frozenset({"load", "read", "decode", "fetch", "download", "open"})
+_ADDING = frozenset({"append", "extend", "add", "update", "appendleft", "insert"})
 _MAXSIZE = 16  # entries; enough for a working set, small enough for entries that are arrays
 
 
@@ -34,14 +37,20 @@ class UnboundedCache(Rule):
         if fact.how == "dict":
             # Keys that are identities are JAX403.
             keyed = fact.key_open is True and "id" not in fact.key_made_of
-            return keyed and fact.value_is_array and not _collects(fact.value)
+            return (
+                keyed
+                and (fact.value_is_array or holds_model(fact.value))
+                and not _is_to_be_filled(fact.value)
+            )
         if fact.on_method and (fact.value_is_array or fact.instance_holds_arrays):
             return True
-        large = fact.value_is_array or _loads(fact.function)
+        large = fact.value_is_array or holds_model(fact.value) or _loads(fact.function)
         return large and bool(fact.parameters) and (fact.key_open is True or bool(fact.varying_calls))
 
     def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if fact.how == "dict" and (_is_state(node, ctx) or _has_closed_keys(fact, node, ctx)):
+        if fact.how == "dict" and (
+            _is_state(node, ctx) or _collects(node, ctx) or _has_closed_keys(fact, node, ctx)
+        ):
             return
         name = f"`{fact.function.rpartition('.')[2]}`" if fact.function else "this function"
         if fact.how == "dict":
@@ -76,9 +85,26 @@ def _loads(function: str) -> bool:
     return not _LOADERS.isdisjoint(re.findall(r"[a-z]+", function.rpartition(".")[2].lower()))
 
 
-def _collects(value: Operand | None) -> bool:
-    """A list or dict is put there to be filled: items are grouped, not cached."""
-    return value is not None and any(part.origin_kind in ("list", "dict") for part in value.walk())
+def _is_to_be_filled(value: Operand | None) -> bool:
+    """An empty list or dict is put there: items are grouped, not cached."""
+    return value is not None and any(
+        part.origin_kind in ("list", "dict") and not part.leaves for part in value.walk()
+    )
+
+
+def _collects(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """The function adds to entries that are there: `groups[key].append(item)`."""
+    import libcst as cst
+    import libcst.matchers as m
+
+    function = next((p for p in ctx.parents(node) if isinstance(p, cst.FunctionDef)), None) if node else None
+    if function is None:
+        return False
+    added = m.Call(m.Attribute(m.Subscript(), m.Name(m.MatchIfTrue(_ADDING.__contains__))))
+    return any(
+        _dict(found.func.value, ctx) == _dict(node, ctx)  # type: ignore[attr-defined]  # as matched
+        for found in m.findall(function, added)
+    )
 
 
 def _dict(node: cst.CSTNode | None, ctx: Context) -> str:
