@@ -15,8 +15,9 @@ from jaxlint.capture.assignment import (
 from jaxlint.capture.heap_trace import Range
 
 _BLOCK = re.compile(r"allocation (\d+): size (\d+)(.*):\s*$")
-_VALUE = re.compile(r"\s*value: <(\d+) (\S+?)(\{[\d, ]*\})? @(\d+)> \(size=(\d+),offset=(\d+)\)")
-_USED = re.compile(r"<(\d+) \S+ @\d+>\s*$")
+# A value where control flow meets, a loop's own above all, is marked as `(phi)`.
+_VALUE = re.compile(r"\s*value: <(\d+) (\S+?)(\{[\d, ]*\})?( \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\)")
+_USED = re.compile(r"<(\d+) .+ @\d+>\s*$")
 _POSITION = re.compile(r"  ([\w.\-]+)(?: \{([\d, ]*)\})?\s*$")
 _RANGE = re.compile(r"\s+(\S+?)(\{[\d, ]*\}):(\d+)-(\d+)\s*$")
 _STEP = re.compile(r"\s+(\d+):(\S+)\s*$")
@@ -28,13 +29,15 @@ def read(blocks: str, ranges: str = "", values: str = "") -> Assignment:
     Older XLA writes all into the first one. Without live ranges there is no trace of the temporary heap.
     """
     assignment = Assignment()
-    _read_blocks(assignment, blocks)
+    meeting = _read_blocks(assignment, blocks)
     _read_positions(assignment, values or blocks)
-    _read_ranges(assignment, ranges or blocks)
+    _read_ranges(assignment, ranges or blocks, meeting)
     return assignment
 
 
-def _read_blocks(assignment: Assignment, text: str) -> None:
+def _read_blocks(assignment: Assignment, text: str) -> set[int]:
+    """The blocks, and the values where control flow meets: they are the value before them, under another name."""
+    meeting: set[int] = set()
     current: Allocation | None = None
     assigned: list[int] = []
 
@@ -52,10 +55,13 @@ def _read_blocks(assignment: Assignment, text: str) -> None:
         elif (value := _VALUE.match(line)) is not None:
             buffer = int(value[1])
             assigned.append(buffer)
+            if value[4]:
+                meeting.add(buffer)
             assignment.offsets[buffer] = int(value[6])
             definition = Definition(None, value[2], _integers(value[3] or ""))
             assignment.buffers[buffer] = LogicalBuffer(int(value[5]), definition)
     finish()
+    return meeting
 
 
 def _block(match: re.Match[str]) -> Allocation:
@@ -91,7 +97,7 @@ def _read_positions(assignment: Assignment, text: str) -> None:
                 assignment.aliases[buffer].append(Definition(None, position[1], _integers(position[2] or "")))
 
 
-def _read_ranges(assignment: Assignment, text: str) -> None:
+def _read_ranges(assignment: Assignment, text: str, meeting: set[int]) -> None:
     """The trace of the largest temporary block: its buffers as they come and go."""
     block = max((b for b in assignment.allocations if b.temporary), key=lambda b: b.size, default=None)
     if block is None:
@@ -104,7 +110,7 @@ def _read_ranges(assignment: Assignment, text: str) -> None:
         if live is not None:
             number = known.get((live[1], _integers(live[2])))
             if number is not None:
-                alive.append(Range(int(live[3]), int(live[4]), number))
+                alive.append(Range(int(live[3]), int(live[4]), number, number in meeting))
         elif (step := _STEP.match(line)) is not None:
             steps[int(step[1])] = step[2]
     if alive:

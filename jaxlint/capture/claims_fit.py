@@ -73,7 +73,7 @@ def _temporaries(case: Case) -> list[int]:
 
 def without_pool(subject: Subject) -> Iterator[Claim]:
     """No allocator event: nothing can be said of the pool."""
-    if subject.pool is not None:
+    if subject.pool is not None or subject.runtime.tpus:
         return
     if not subject.runtime.events:
         yield Claim(
@@ -96,6 +96,30 @@ def without_pool(subject: Subject) -> Iterator[Claim]:
     )
 
 
+def on_tpu(subject: Subject) -> Iterator[Claim]:
+    """A capture of a TPU: what its devices say ran, and that nothing more can be known."""
+    tpus = subject.runtime.tpus
+    if not tpus:
+        return
+    chosen = subject.choice.module.name if subject.choice is not None else ""
+    counts = [device.ran[chosen] for device in tpus if device.ran[chosen]]
+    ran = f"{chosen} ran {max(counts)} times on {len(counts)} of {len(tpus)} TPUs" if counts else ""
+    modules = len({name for device in tpus for name in device.ran})
+    other = f"{modules} modules ran on {len(tpus)} TPUs" if modules else f"{len(tpus)} TPUs are in it"
+    yield Claim(
+        "on-tpu",
+        Basis.MEASURED,
+        f"a capture of a TPU: {ran or other}. What was in use when an execution began, and whether one failed, is"
+        " not in it: only the plan can be read",
+        cause="a TPU's runtime takes memory on the device, and records no allocator's events on the host",
+        remedies=(
+            Remedy("`jax.profiler.save_device_memory_profile` for what is live (--memory-prof)", None, ""),
+            Remedy("jaxlint check --target, for the plan on that generation of TPU", None, ""),
+        ),
+        function=chosen.removeprefix("jit_"),
+    )
+
+
 def without_plan(subject: Subject) -> Iterator[Claim]:
     """No plan: only the runtime part speaks."""
     if subject.choice is None:
@@ -103,7 +127,11 @@ def without_plan(subject: Subject) -> Iterator[Claim]:
             "no-plan",
             Basis.MEASURED,
             "the capture holds no compiled module with a memory plan: only its runtime part can be read",
-            cause="HLO protos were not recorded, or the profiler lost them",
+            cause="HLO protos were not recorded, or the profiler lost them"
+            + (
+                ": on a TPU a compilation for the CPU loses them (jax issue 37533)"
+                * bool(subject.runtime.tpus)
+            ),
             remedies=(Remedy("give the XLA dump directory (--xla_dump_to) instead", None, "another run"),),
         )
 

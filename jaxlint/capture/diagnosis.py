@@ -20,6 +20,7 @@ def _claims(subject: Subject) -> Iterator[Claim]:
     yield from claims_fit.missing_events(subject.pool)
     yield from claims_fit.never_launched(subject, case)
     yield from claims_fit.waits(subject)
+    yield from claims_fit.on_tpu(subject)
     yield from claims_fit.without_plan(subject)
     yield from claims_fit.without_pool(subject)
     if case is not None:

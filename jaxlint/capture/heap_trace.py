@@ -9,11 +9,14 @@ from jaxlint.capture.assignment import ALLOCATE, FREE, SHARE, HeapEvent
 
 
 class Range(NamedTuple):
-    """A buffer is alive from one step of the schedule to another, both included."""
+    """A buffer is alive from one step of the schedule to another, both included. One that goes on is what lay at
+    its place until then, under the name of the loop or branch that it came to.
+    """
 
     start: int
     end: int
     buffer: int
+    goes_on: bool = False
 
 
 class _Place:
@@ -31,10 +34,10 @@ def of_ranges(
     held: dict[int, _Place] = {}
     places: list[_Place] = []
     events: list[tuple[int, int, HeapEvent]] = []
-    for start, end, number in sorted(ranges):
+    for start, end, number, goes_on in sorted(ranges):
         name = steps.get(start, "")
         place = held.get(offsets.get(number, 0))
-        if place is not None and start < place.until:
+        if place is not None and (start < place.until or (goes_on and start == place.until)):
             events.append((start, 1, HeapEvent(SHARE, number, place.buffer, name)))
             place.until = max(place.until, end)
         else:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import mmap
 from array import array
-from collections.abc import Generator, Iterator
+from bisect import bisect_left
+from collections.abc import Container, Generator, Iterator
+from heapq import merge
 from typing import NamedTuple
 
 from jaxlint.capture import wire
@@ -76,21 +78,51 @@ def events(data: wire.Data, line: Line, start: int = 0, end: int = 0) -> Iterato
             size *= 4  # an event that is larger than a block
 
 
-def sorted_events(data: wire.Data, line: Line) -> Iterator[Event]:
-    """All events by time, enclosing ones first: for a line that was not written in that order."""
-    columns = tuple(array("q") for _ in range(5))
+def sorted_events(data: wire.Data, line: Line, wanted: Container[int]) -> Iterator[Event]:
+    """The events of some kinds (ids of metadata), and those that enclose one, by time, enclosing ones first: for a
+    line that was not written in that order. Raises wire.Damaged.
+
+    Most events of a capture are neither, and they are looked at and let go.
+    """
+    instants = array("q", (start for start, _, identity, _, _ in events(data, line) if identity in wanted))
+    instants = array("q", sorted(instants))
+    runs: list[_Run] = []
+    part: list[Event] = []
     for event in events(data, line):
-        for column, value in zip(columns, event, strict=True):
-            column.append(value)
-    starts, durations = columns[0], columns[1]
-    for index in sorted(range(len(starts)), key=lambda i: (starts[i], -durations[i])):
-        yield (
-            columns[0][index],
-            columns[1][index],
-            columns[2][index],
-            columns[3][index],
-            columns[4][index],
-        )
+        start, duration, identity, _, _ = event
+        if identity not in wanted:
+            index = bisect_left(instants, start)
+            if index == len(instants) or instants[index] > start + duration:
+                continue
+        part.append(event)
+        if len(part) >= _RUN:
+            runs.append(_run(part))
+            part = []
+    return merge(*map(_of_run, [*runs, _run(part)]), key=_order)
+
+
+def count(data: wire.Data, line: Line) -> int:
+    """How many events a line has. Raises wire.Damaged."""
+    return sum(1 for _ in events(data, line))
+
+
+_RUN = (
+    1 << 16
+)  # events that are sorted at once: as objects they take some hundred bytes each, as numbers forty
+_Run = tuple["array[int]", ...]
+
+
+def _order(event: Event) -> tuple[int, int]:
+    return event[0], -event[1]
+
+
+def _run(part: list[Event]) -> _Run:
+    part.sort(key=_order)
+    return tuple(array("q", column) for column in zip(*part, strict=True))
+
+
+def _of_run(run: _Run) -> Iterator[Event]:
+    return zip(*run, strict=True)
 
 
 def _of_block(block: bytes, base: int, time: int) -> Generator[Event, None, int]:

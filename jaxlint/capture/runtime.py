@@ -5,11 +5,11 @@ Host events lie on the threads that caused them, so that what encloses an alloca
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jaxlint.capture import executions, host_events, lines, pools, wire, xspace
+from jaxlint.capture import executions, host_events, lines, pools, tpu, wire, xspace
 from jaxlint.capture.executions import Execution
 from jaxlint.capture.host_events import Kind, Meaning
 from jaxlint.capture.lines import Event, Line
@@ -45,6 +45,7 @@ class Runtime:
         self.launches = 0
         self.waits: list[Wait] = []
         self.called: set[str] = set()  # modules whose jitted function was called
+        self.tpus: list[tpu.Device] = []
         self._origins: dict[str, int] = {}
         self._created: list[Execution] = []
 
@@ -90,6 +91,7 @@ def read(data: wire.Data) -> Runtime:
     for plane in xspace.planes(data):
         if plane.name == HOST_PLANE:
             _HostPlane(data, plane, runtime).read()
+    runtime.tpus = list(tpu.devices(data))
     return runtime
 
 
@@ -128,7 +130,8 @@ class _HostPlane:
                 self._meanings[identity] = meaning
             if meaning.kind is Kind.CALL:
                 runtime.called.add(meaning.module)
-        self._calls: list[tuple[int, int, str]] = []  # start, end, module
+        # Start, end and module of the last ones: by them executions are named that have failed.
+        self._calls: deque[tuple[int, int, str]] = deque(maxlen=_MOST_CALLS)
 
     def read(self) -> None:
         for line in lines.lines(self._data, self._plane):
@@ -141,8 +144,8 @@ class _HostPlane:
                 for name, pool in self._runtime.pools.items():
                     pool.cut(known.get(name, 0))
                 del self._runtime._created[created:], self._runtime.waits[waits:]
-                self._runtime.events = events
-                self._read(line, lines.sorted_events(self._data, line), strict=False)
+                self._read(line, lines.sorted_events(self._data, line, self._meanings), strict=False)
+                self._runtime.events = events + lines.count(self._data, line)
         self._settle()
 
     def _read(self, line: Line, events: Iterator[Event], *, strict: bool) -> None:
@@ -210,6 +213,8 @@ class _HostPlane:
         """A new execution, or a part of one whose beginning is on another thread."""
         part = meaning.kind is not Kind.EXECUTION
         module = meaning.module or ("" if part else self._called(enclosing))
+        if len(self._runtime._created) >= _MOST_EXECUTIONS:
+            raise wire.Damaged(f"more than {_MOST_EXECUTIONS} executions: no profiler keeps so many")
         execution = Execution(start, start + duration, line, stop, module, meaning.ordinal, part)
         self._runtime._created.append(execution)
         return execution
@@ -285,5 +290,9 @@ class _HostPlane:
         executions.number(runtime.executions)
 
 
+_MOST_CALLS = 200_000
+_MOST_EXECUTIONS = (
+    500_000  # a profiler stops at a million events by itself, of which an execution has several
+)
 _MOST_ENCLOSING = 5000  # deeper than Python's own stack goes: only damage nests like that
 _DEEPEST = 60  # events around an allocation that are looked at for what it is for

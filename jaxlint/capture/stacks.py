@@ -50,7 +50,11 @@ def _update(instruction: Instruction | None, program: Program) -> Instruction | 
 def _producer(
     value: Instruction, writer: Instruction, inside: int | None, program: Program
 ) -> Instruction | None:
-    """Back through copies and reshapes, and out of the fusion that writes, to what computed the value."""
+    """Back through copies and reshapes, and out of the fusion that writes, to what computed the value.
+
+    Of a carry that is what the step before has computed it by.
+    """
+    element, carried = -1, False
     for _ in range(_MOST_STEPS):
         if value.opcode == "parameter" and inside is not None:
             outer = program.operands(writer)
@@ -58,7 +62,14 @@ def _producer(
             if not 0 <= number < len(outer):
                 return value
             value, inside = outer[number], None
+        elif value.opcode == "parameter" and element >= 0 and not carried:
+            step = program.root(value.computation)
+            parts = program.operands(step) if step is not None and step.opcode == "tuple" else []
+            if element >= len(parts):
+                return value
+            value, element, carried = parts[element], -1, True
         elif value.opcode in PASSING_ON and program.operands(value):
+            element = value.links.element if value.opcode == "get-tuple-element" else -1
             value = program.operands(value)[0]
         elif value.opcode in ("call", "fusion") and not value.op_name:
             root = program.root(value.links.called[0]) if value.links.called else None

@@ -72,7 +72,8 @@ class Subject:
         failed = self._failed_last(planned)
         if failed:
             return Choice(_largest(failed), "its last execution never launched")
-        names = {execution.module for execution in self.runtime.executions} or self.runtime.called
+        on_tpus = {name for device in self.runtime.tpus for name in device.ran}
+        names = {execution.module for execution in self.runtime.executions} or on_tpus or self.runtime.called
         ran = [module for module in planned if module.name in names]
         if ran:
             return Choice(_largest(ran), "the largest that ran")
@@ -80,8 +81,8 @@ class Subject:
 
     def _find(self, wanted: str) -> Module:
         planned = [module for module in self.modules if module.planned]
-        exact = [module for module in planned if wanted in (module.title, module.name)]
-        found = exact or [m for m in planned if m.title.startswith((wanted, f"jit_{wanted}"))]
+        names = {wanted, f"jit_{wanted}", f"pmap_{wanted}"}
+        found = [module for module in planned if names & {module.title, module.name}]
         if found:
             return _largest(found)
         known = sorted({module.title for module in planned})

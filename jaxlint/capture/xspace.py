@@ -6,7 +6,7 @@ others cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from jaxlint.capture import wire
@@ -92,6 +92,21 @@ def names(data: wire.Data, plane: Plane) -> Names:
         else:
             stats[identity or key] = name
     return Names(events, stats)
+
+
+def event_names(data: wire.Data, plane: Plane, wanted: Container[int]) -> dict[int, str]:
+    """The names of some events of a plane, by id. Raises wire.Damaged."""
+    found: dict[int, str] = {}
+    for number, kind, start, end in wire.fields(data, plane.start, plane.end):
+        if number != 4 or kind != wire.BYTES:
+            continue
+        key = 0
+        for sub, form, value, stop in wire.fields(data, start, end):
+            if sub == 1 and form == wire.VARINT:
+                key = wire.signed(value)
+            elif sub == 2 and form == wire.BYTES and key in wanted:
+                found[key] = _metadata(data, value, stop)[1]
+    return found
 
 
 def _metadata(data: wire.Data, start: int, end: int) -> tuple[int, str, tuple[tuple[int, int], ...]]:

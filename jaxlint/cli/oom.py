@@ -24,18 +24,33 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "oom", help="explain device memory from a profiler capture or a dump", description=_DESCRIPTION
     )
-    parser.add_argument("capture", metavar="CAPTURE", nargs="?", help="a file or a directory")
-    parser.add_argument("--module", metavar="NAME", help="break down this module: 'jit_step(12)' or jit_step")
+    parser.add_argument("capture", type=_named, metavar="CAPTURE", nargs="?", help="a file or a directory")
+    parser.add_argument(
+        "--module", type=_named, metavar="NAME", help="break down this module: 'jit_step(12)' or jit_step"
+    )
     parser.add_argument("--device", type=_count, metavar="N", help="report on this device (the tightest)")
     parser.add_argument("--top", type=_count, default=10, metavar="N", help="list so many buffers (10)")
-    parser.add_argument("--memory-prof", metavar="FILE", help="a device memory profile of the same run")
     parser.add_argument(
-        "--source", nargs="+", metavar="PATH", help="name the findings in this source, with their fixes"
+        "--memory-prof", type=_named, metavar="FILE", help="a device memory profile of the same run"
     )
     parser.add_argument(
-        "--json", nargs="?", const=_STDOUT, metavar="FILE", help="JSON, to a file if one is named"
+        "--source",
+        nargs="+",
+        type=_named,
+        metavar="PATH",
+        help="name the findings in this source, with their fixes",
     )
-    parser.add_argument("--html", metavar="FILE", help="write one self-contained page with pictures, too")
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        type=_named,
+        const=_STDOUT,
+        metavar="FILE",
+        help="JSON, to a file if one is named",
+    )
+    parser.add_argument(
+        "--html", type=_named, metavar="FILE", help="write one self-contained page with pictures, too"
+    )
     parser.add_argument("--self-test", action="store_true", help="read a capture that is made for it")
 
 
@@ -141,6 +156,13 @@ def _write(path: str, inputs: Sequence[str], make: Callable[[], str]) -> bool:
         status.complain(f"{path}: cannot write: {error.strerror}")
         return False
     return True
+
+
+def _named(text: str) -> str:
+    """What a shell's empty variable leaves names nothing, and is not the directory at hand."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty name")
+    return text
 
 
 def _count(text: str) -> int:

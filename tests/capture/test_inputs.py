@@ -8,14 +8,16 @@ import random
 import shutil
 import subprocess
 import sys
+import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from capture import simulated
+from capture import made, simulated
 from capture.places import FIXTURES, fixture
 from capture.simulated import NEW, trained
 
-from jaxlint.capture import load
+from jaxlint.capture import lines, load, xspace
 from jaxlint.capture.error import CaptureError
 from jaxlint.capture.report import Report
 from jaxlint.capture.written import Plane, field, message, space
@@ -221,6 +223,105 @@ def test_a_dump_without_live_ranges_is_worked_out_from_its_schedule(tmp_path):
     plan = read(tmp_path).plan
     assert plan.totals.temp == read(fixture("gradient")).plan.totals.temp
     assert plan.heap_peak == read(fixture("gradient")).plan.heap_peak and not plan.traced
+
+
+def _seen(plan):
+    return Counter(
+        (b.size, str(b.shape), b.role, b.stacked, b.loop * bool(b.stacked), str(b.frames[:1]))
+        for b in plan.buffers
+    )
+
+
+def test_a_dump_of_texts_tells_the_same_of_a_scan_as_its_module():
+    dump = FIXTURES / "scan_dump"
+    by_text, by_module = read(dump).plan, read(next((dump / "proto").iterdir())).plan
+    assert by_text.totals == by_module.totals
+    assert (by_text.heap_peak, by_text.peak_instruction) == (by_module.heap_peak, by_module.peak_instruction)
+    large = {seen: count for seen, count in _seen(by_module).items() if seen[0] >= 1024}
+    assert {seen: count for seen, count in _seen(by_text).items() if seen[0] >= 1024} == large
+    stacks = [b for b in by_text.buffers if b.stacked]
+    assert len(stacks) == 7 and {b.loop for b in stacks} == {"while.17"}
+
+
+def test_a_stacked_carry_is_named_by_what_computes_it():
+    plan = read(next((FIXTURES / "scan_dump" / "proto").iterdir())).plan
+    [carry] = [b for b in plan.buffers if b.stacked.endswith("/closed_call/add")]
+    assert str(carry.frames[0]) == "train/scan.py:9"
+
+
+# ---------------------------------------------------------------- TPUs
+
+
+def _of_tpu(*, ran: bool = True) -> bytes:
+    """A capture with a module and two TPUs, as XProf names their lines; written by hand."""
+    metadata, host = Plane("/host:metadata"), Plane("/host:CPU")
+    metadata.module("jit_step(1)", 1, made.hlo(made.WORKSPACE))
+    metadata.module("jit_init(2)", 2, made.hlo(made.WORKSPACE, "jit_init"))
+    host.event("python", "PjitFunction(init)", 0, 10)
+    tpus = [Plane(f"/device:TPU:{number}") for number in range(2)]
+    for plane in tpus:
+        plane.event("Steps", "1", 0, 500)
+        plane.event("XLA Ops", "%fusion.1", 0, 100)
+        for start in range(0, 500 * ran, 100):
+            plane.event("XLA Modules", "jit_step(1234567)", start, 90)
+    return space(metadata.content(), host.content(), *(plane.content() for plane in tpus))
+
+
+def test_what_ran_on_a_tpu_is_counted_and_the_rest_said_to_be_unknown(tmp_path):
+    report = read(simulated.write(tmp_path / "host.xplane.pb", _of_tpu()))
+    assert report.plan.module == "jit_step(1)" and report.reason == "the largest that ran"
+    [claim] = [c for c in report.claims if c.slug == "on-tpu"]
+    assert "jit_step ran 5 times on 2 of 2 TPUs" in claim.text and "is not in it" in " ".join(
+        claim.text.split()
+    )
+    assert not [c for c in report.claims if c.slug in ("no-allocator-events", "never-launched")]
+
+
+def test_a_tpu_without_a_line_of_modules_is_still_named(tmp_path):
+    report = read(simulated.write(tmp_path / "host.xplane.pb", _of_tpu(ran=False)))
+    [claim] = [c for c in report.claims if c.slug == "on-tpu"]
+    assert "2 TPUs are in it" in claim.text
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_events_that_do_not_matter_cost_no_memory_where_they_are_out_of_order():
+    """20,000 events of which two enclose an allocation: the others are looked at and let go."""
+    plane = Plane("/host:CPU")
+    for number in range(20_000):
+        plane.event("python", f"$step.py:{number % 7} f", (number ^ 1) * 10, 5)
+    plane.event("python", "MemoryAllocation", 55, 0, {"allocation_bytes": 256, "bytes_allocated": 256})
+    plane.event("python", "late", 50, 8)
+    data = space(plane.content(ordered=False))
+    [found] = xspace.planes(data)
+    [line] = lines.lines(data, found)
+    names = xspace.names(data, found).events
+    wanted = {identity for identity, entry in names.items() if entry.name == "MemoryAllocation"}
+    tracemalloc.start()
+    kept = [names[identity].name for _, _, identity, _, _ in lines.sorted_events(data, line, wanted)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kept == ["late", "$step.py:4 f", "MemoryAllocation"]
+    assert peak < 2_000_000
+
+
+def test_more_executions_than_any_profiler_keeps_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("jaxlint.capture.runtime._MOST_EXECUTIONS", 2)
+    path = simulated.write(tmp_path / "host.xplane.pb", trained("kept_grads", NEW))
+    assert "more than 2 executions" in refused(capsys, path)
+
+
+@pytest.mark.parametrize("option", ["--module", "--memory-prof", "--html", "--json", "--source"])
+def test_an_empty_name_is_no_name(option, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["oom", str(fixture("plain")), option, ""])
+    assert stopped.value.code == 2
+    assert "an empty name" in capsys.readouterr().err
+
+
+def test_a_module_is_not_found_by_the_beginning_of_its_name(capsys):
+    assert "no module jit_st" in refused(capsys, fixture("plain"), "--module", "jit_st")
 
 
 def test_modules_as_xprof_stores_them_are_read_from_a_directory(tmp_path):
