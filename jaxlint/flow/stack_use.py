@@ -18,6 +18,9 @@ from jaxlint.jax_api.arrays import REDUCTIONS
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
 _REDUCING_MODULES = ("jax.numpy", "numpy", "jax.nn", "jax.scipy.special")
 _TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
+# What is made of each member of a stack alone: by the rule's advice it moves into the loop. A reduction that names
+# the first axis says that there are others, so that the last is a member's own.
+_OF_EACH = frozenset({"jax.nn.softmax", "jax.nn.log_softmax"})
 _STATIC = frozenset({"shape", "ndim", "dtype", "size"})
 
 
@@ -237,6 +240,10 @@ class StackUses:
         if reduces and _over_first_axis(call, 1):
             self.reducer, self.along = last, _names_axis(call, 1)
             return "reduced", [call]
+        if self.is_map and dotted in _OF_EACH and call.args == [node] and _is_along_last(call):
+            verdict, uses = self._of_expression(call)
+            if verdict == "reduced" and self.along:
+                return verdict, [call, *uses]
         return "kept", []
 
     def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
@@ -307,6 +314,11 @@ def _over_first_axis(call: ast.Call, position: int) -> bool:
     if axis is None:
         return True
     return isinstance(axis, ast.Constant) and axis.value in (0, None)
+
+
+def _is_along_last(call: ast.Call) -> bool:
+    """A call without an axis, or with the last one."""
+    return all(k.arg == "axis" and _is_last(k.value) for k in call.keywords)
 
 
 def _names_axis(call: ast.Call, position: int) -> bool:
