@@ -63,7 +63,8 @@ def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | 
     if value.tags & LENGTHENED or value.kind == TREE or value.kind == INSTANCE:
         value = growth.stored(frame, name, value, outlives)
     forget(frame, name)
-    _forget_dotted(frame, name)
+    if frame.dotted:
+        _forget_dotted(frame, name)
     if isinstance(source, (ast.Name, ast.Attribute)):
         meant = dotted_name(source)
         if meant is not None:
@@ -102,8 +103,7 @@ def _rebind_outer(frame: Frame, target: ast.Name, value: Value) -> None:
 def _forget_dotted(frame: Frame, name: str) -> None:
     """`obj = …` makes what was known of `obj.x` stale."""
     prefix = f"{name}."
-    stale = [key for key in frame.names if key.startswith(prefix)] if frame.dotted else ()
-    for key in stale:
+    for key in [key for key in frame.names if key.startswith(prefix)]:
         del frame.names[key]
 
 

@@ -4,7 +4,6 @@ around each softmax, by syntax, when the run is over."""
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from jaxlint.flow.bindings import Bindings, bindings_of, scope_of
@@ -13,18 +12,17 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.pattern import pattern
 
 _DEPTH = 6
 _PRODUCTS = frozenset({"einsum", "matmul", "dot", "dot_general", "tensordot", "_einsum"})
 _TRANSPOSES = frozenset({"T", "mT", "swapaxes", "transpose", "moveaxis", "matrix_transpose", "rearrange"})
 # A branch for a fused or blockwise form is there already, or the scores are no full square.
-_ANSWERED = re.compile(
+_ANSWERED = pattern(
     r"flash|cudnn|splash|pallas|dot_product_attention|memory_efficient|chunk|block_?(size|len|q|k)|window|online|sparse|decode|cache"
 )
 # What takes part in a soft choice that is no attention.
-_NO_KEYS = re.compile(
-    r"weight|kernel|embed|centroid|center|codebook|prototype|expert|gate|cluster|(^|_)w\d*$"
-)
+_NO_KEYS = pattern(r"weight|kernel|embed|centroid|center|codebook|prototype|expert|gate|cluster|(^|_)w\d*$")
 _LOOPS = frozenset({"scan", "map", "fori_loop", "while_loop", "associative_scan"})
 
 

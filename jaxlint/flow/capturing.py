@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 from jaxlint.flow.bindings import Bindings, look
@@ -16,11 +15,12 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE, UNKNOWN, Value, parts
 from jaxlint.flow.walking import nodes_of, walk
+from jaxlint.pattern import pattern
 
 _MODELS = ("equinox.nn.", "flax.nnx.")
 _NO_MODELS = ("flax.nnx.Rngs", "flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer", "flax.nnx.RngStream")
-_NO_ARRAYS = re.compile(r"(^|_)(keys?|rngs?|seed|abs|abstract|shapes?|structs?|specs?|shardings?)\d*$")
-_PARAMETERS = re.compile(r"params?$|parameters$|variables$|weights$|theta$|state_dict$")
+_NO_ARRAYS = pattern(r"(^|_)(keys?|rngs?|seed|abs|abstract|shapes?|structs?|specs?|shardings?)\d*$")
+_PARAMETERS = pattern(r"params?$|parameters$|variables$|weights$|theta$|state_dict$")
 _INITIALISERS = frozenset(
     {"init", "init_with_output", "from_pretrained", "load_params", "restore_checkpoint"}
 )

@@ -150,7 +150,7 @@ def _from_outside(scope: Scope, value: Value) -> Value | None:
 
 @expression(ast.Constant)
 def constant(frame: Frame, node: ast.Constant) -> Value:
-    return Value(CONSTANT, data=node.value)
+    return Value(CONSTANT, 0, 0, node.value)
 
 
 @expression(ast.Attribute)

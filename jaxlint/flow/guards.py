@@ -75,11 +75,17 @@ def asks_for_tracer(test: ast.expr) -> bool:
 
 def _asks_for_shape(node: ast.expr) -> bool:
     """`x.ndim`, `x.shape[0]`, `len(x)`."""
-    return any(
-        (isinstance(n, ast.Attribute) and n.attr in STATIC_ATTRIBUTES)
-        or (isinstance(n, ast.Name) and n.id == "len")
-        for n in walk(node)
-    )
+    if node.__class__ is ast.Constant:
+        return False
+    known: bool | None = node.__dict__.get("asks_for_shape")
+    if known is None:
+        known = any(
+            (isinstance(n, ast.Attribute) and n.attr in STATIC_ATTRIBUTES)
+            or (isinstance(n, ast.Name) and n.id == "len")
+            for n in walk(node)
+        )
+        node.asks_for_shape = known  # type: ignore[attr-defined]  # once for each tree
+    return known
 
 
 def _is_flag(frame: Frame, name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.facts import EagerInit
@@ -14,12 +13,11 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import API, DEVICE_VALUE, FOREIGN, FUNCTION, INSTANCE, TRACED_VALUE, UNKNOWN, Value
 from jaxlint.flow.walking import children, own_nodes, walk
+from jaxlint.pattern import pattern
 
-_MODELS = re.compile(
-    r"(^|_)(model|net|network|module|policy|critic|actor|encoder|decoder|transformer)(_def)?$"
-)
-_KEY = re.compile(r"(^|_)(key|rng|rngs|seed|subkey|prng)(\d|_|$)")
-_MAKERS = re.compile(r"(^|_)(init|make|create|build|new)(_|$)")
+_MODELS = pattern(r"(^|_)(model|net|network|module|policy|critic|actor|encoder|decoder|transformer)(_def)?$")
+_KEY = pattern(r"(^|_)(key|rng|rngs|seed|subkey|prng)(\d|_|$)")
+_MAKERS = pattern(r"(^|_)(init|make|create|build|new)(_|$)")
 _MOVING = frozenset({"transpose", "swapaxes", "moveaxis", "squeeze", "permute_dims", "matrix_transpose"})
 # Initialisers that make the array at once; the others of their modules are given settings first.
 _DIRECT = frozenset({"zeros", "ones", "zeros_init", "ones_init"})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.pattern import pattern
 
 _DEPTH = 3
 _ATTRIBUTES = {
@@ -18,7 +18,7 @@ _ATTRIBUTES = {
     "hexdigest": "content",
 }
 _CALLS = {"id": "id", "len": "shape", "hash": "content"}
-_BUCKETS = re.compile(r"bucket|pad|round|ceil|next_pow|power_of|bit_length|bisect|quanti[sz]e|snap")
+_BUCKETS = pattern(r"bucket|pad|round|ceil|next_pow|power_of|bit_length|bisect|quanti[sz]e|snap")
 
 
 class Key:

@@ -130,7 +130,7 @@ def concerns(frame: Frame, callee: Value, call: Call) -> bool:
     if frame.lends or "out" in call.keywords:
         return True
     if callee.kind == FUNCTION:
-        return any(value.kind == HOST for value in call.positional)
+        return HOST in [value.kind for value in call.positional]
     return callee.kind == API and callee.data in WRITING_FIRST
 
 

@@ -25,6 +25,7 @@ from jaxlint.flow.values import (
     tree,
 )
 from jaxlint.flow.walking import walk
+from jaxlint.pattern import pattern
 
 _ADDING = frozenset({"append", "extend", "add", "insert", "appendleft", "setdefault"})
 _TAKING = frozenset({"pop", "popleft", "popitem", "remove", "clear"})
@@ -148,7 +149,7 @@ def from_sequence(frame: Frame, kind: int, last: str, call: Call) -> Value | Non
 
 _TAKES_APART = frozenset({"encode", "tokenize", "split", "rsplit", "splitlines"})
 _TO_ONE_LENGTH = frozenset({"padding", "max_length", "pad_to_max_length", "length"})
-_TOKENIZERS = re.compile(r"tok|bpe|spm?$|vocab", re.IGNORECASE)
+_TOKENIZERS = pattern(r"tok|bpe|spm?$|vocab", re.IGNORECASE)
 _SAME_LENGTH = frozenset({"astype", "copy", "numpy", "reshape", "to_list", "to_numpy", "tolist", "ravel"})
 
 

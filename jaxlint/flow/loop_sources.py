@@ -13,13 +13,12 @@ from jaxlint.flow.values import (
     API,
 )
 from jaxlint.flow.walking import walk
+from jaxlint.pattern import pattern
 
-_DECODERS = re.compile(
-    r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread"
-)
+_DECODERS = pattern(r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread")
 _VIDEO_LIBRARIES = frozenset({"cv2", "imageio", "av", "decord", "skvideo", "mediapy", "torchvision"})
-_STREAMS = re.compile(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
-_LOADERS = re.compile(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
+_STREAMS = pattern(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
+_LOADERS = pattern(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
 _WRAPPERS = frozenset(
     {"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"}
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 from jaxlint.flow.bindings import Bindings
@@ -15,14 +14,15 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.stack_use import StackUses
 from jaxlint.flow.values import API, CONSTANT, LAZY, Value
 from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.pattern import pattern
 
 _COPIES = frozenset({"tile", "repeat", "broadcast_to"})
 _MAKERS = frozenset({"arange", "zeros", "ones", "full", "empty", "linspace", "eye", "meshgrid"}) | frozenset(
     {"normal", "uniform", "bernoulli", "truncated_normal"}
 )
 _INDICES = frozenset({"arange"})
-_KEYS = re.compile(r"(^|_)(sub|rng_|prng_)?(keys|rngs|subkeys)$|^seeds$")
-_MODELS = re.compile(
+_KEYS = pattern(r"(^|_)(sub|rng_|prng_)?(keys|rngs|subkeys)$|^seeds$")
+_MODELS = pattern(
     r"(^|_)(model|net|network|module|encoder|decoder|policy|critic|actor|apply|transformer|forward|mlp|unet)($|_|fn)"
 )
 _INDEXER_WRITES = frozenset({"set", "add", "multiply", "divide", "min", "max", "power", "apply"})

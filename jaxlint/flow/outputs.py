@@ -26,10 +26,11 @@ from jaxlint.flow.values import (
     Value,
 )
 from jaxlint.flow.walking import own_nodes
+from jaxlint.pattern import pattern
 
 _DEPTH = 4
 # Names of what is a number, whatever its shape cannot tell.
-_NUMBERS = re.compile(
+_NUMBERS = pattern(
     r"loss|acc(uracy)?(\b|_|$)|reward|score|err(or)?s?(\b|_|$)|metric|norm|elbo|nll|cost|energy|fitness|return|done"
     r"|lr|rate|time|step|mse|mae|rmse|psnr|ssim|perplexity|entropy|kl|iou|auc|f1|total|count|value$|val$|objective"
     r"|logs?$|stats$|infos?$",

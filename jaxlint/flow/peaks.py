@@ -14,16 +14,17 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CONSTANT, UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import children, walk
+from jaxlint.pattern import pattern
 
 COUNTERS = frozenset({"peak_bytes_in_use", "peak_pool_bytes", "allocated_bytes.all.peak"})
-_PROCESSES = re.compile(r"subprocess|multiprocessing|Process$|ProcessPool|spawn|Popen|mp$")
+_PROCESSES = pattern(r"subprocess|multiprocessing|Process$|ProcessPool|spawn|Popen|mp$")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 _SIZING = (ast.Mult, ast.FloorDiv, ast.LShift, ast.RShift)
 _IMPLIED = frozenset(
     {"__init__", "__enter__", "__exit__", "__call__"}
 )  # called through their class or object
-_STEPS = re.compile(r"loader|batch$|batches|steps?$|epochs?|dataset|iterator|stream", re.IGNORECASE)
-_DEVICES = re.compile(r"devices?$|gpus?$", re.IGNORECASE)
+_STEPS = pattern(r"loader|batch$|batches|steps?$|epochs?|dataset|iterator|stream", re.IGNORECASE)
+_DEVICES = pattern(r"devices?$|gpus?$", re.IGNORECASE)
 
 
 class PendingPeak(PendingFact):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.objects import Closure, Function
@@ -11,10 +10,11 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Called, Evaluation, Run
 from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.jax_api.transforms import GRAD
+from jaxlint.pattern import pattern
 
 _PRODUCTS = frozenset({"dot", "matmul", "einsum", "dot_general", "tensordot", "conv_general_dilated", "conv"})
 _REBUILDERS = frozenset({"combine", "merge", "apply", "unflatten"})
-_BLOCKS = re.compile(r"block|layer|attention|attn|mlp|ffn|feed_forward|transformer|encoder|decoder")
+_BLOCKS = pattern(r"block|layer|attention|attn|mlp|ffn|feed_forward|transformer|encoder|decoder")
 _SAVING = frozenset({"checkpoint", "remat", "filter_checkpoint", "checkpoint_name", "save_only_these_names"})
 _DEPTH = 2
 

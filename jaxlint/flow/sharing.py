@@ -13,7 +13,7 @@ from typing import NamedTuple
 from jaxlint.flow.objects import Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import CLASS, FUNCTION, LAZY
-from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.flow.walking import own_assignments, own_nodes, walk
 
 _DEPTH = 6
 # What gives back the very array it is given (measured).
@@ -249,7 +249,7 @@ def _binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | No
     """The last assignment of a name above a line, and its position in what is unpacked there."""
     found: tuple[ast.expr, int | None] | None = None
     body = scope.body if isinstance(scope, ast.Lambda) else scope
-    for node in own_nodes(body):
+    for node in own_assignments(body):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and node.lineno < before:
             if node.value.end_lineno is not None and node.value.end_lineno >= before:
                 continue

@@ -14,13 +14,14 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE, DEVICE_VALUE, HOST, TREE, UNKNOWN, Value, is_small
 from jaxlint.flow.walking import children, walk
+from jaxlint.pattern import pattern
 
-_DATA = re.compile(
+_DATA = pattern(
     r"(^|_)(x|y|xs|ys|train|test|data|dataset|images?|labels?|targets?|features|inputs|samples|corpus|tokens|"
     r"observations|frames|table|rows|records|events|sequences|texts)(_|$)",
     re.IGNORECASE,
 )
-_LOADERS = re.compile(r"load|read_|fetch_|memmap|open_|fromfile|genfromtxt|to_numpy|values$")
+_LOADERS = pattern(r"load|read_|fetch_|memmap|open_|fromfile|genfromtxt|to_numpy|values$")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 _ITERATES = frozenset(
     {"__iter__", "__getitem__", "__next__", "next_batch", "get_batch", "sample", "sample_batch"}

@@ -20,6 +20,7 @@ _FIELDS.update(dict.fromkeys((ast.Constant, ast.Name, ast.Pass, ast.Global, ast.
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _REMEMBERED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module, *_LOOPS})
+_ASSIGNING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With})
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -83,3 +84,13 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
     if scope.__class__ in _REMEMBERED:
         scope.own = found  # type: ignore[attr-defined]
     return found
+
+
+def own_assignments(scope: ast.AST) -> list[ast.AST]:
+    """Those of `own_nodes` that bind a name to a value: assignments, loops and `with`."""
+    known: list[ast.AST] | None = scope.__dict__.get("assignments")
+    if known is None:
+        known = [node for node in own_nodes(scope) if node.__class__ in _ASSIGNING]
+        if scope.__class__ in _REMEMBERED:
+            scope.assignments = known  # type: ignore[attr-defined]
+    return known

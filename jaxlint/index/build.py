@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from jaxlint.index.naming import imported_module
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
@@ -93,19 +94,17 @@ class _Builder:
 
     def visit(self, node: ast.AST) -> None:
         cls = node.__class__
-        if cls is ast.Name or cls is ast.Constant:
-            return
         special = _SPECIAL.get(cls)
         if special is not None:
             special(self, node)
             return
         for name in _CHILDREN[cls]:
-            value = getattr(node, name)
+            value: Any = getattr(node, name)
             if value.__class__ is list:
                 for child in value:
-                    if isinstance(child, ast.AST):
+                    if child.__class__ in _INNER:
                         self.visit(child)
-            elif isinstance(value, ast.AST):
+            elif value.__class__ in _INNER:
                 self.visit(value)
 
     def call(self, node: ast.Call) -> None:
@@ -250,3 +249,5 @@ _SPECIAL: dict[type, Callable[..., None]] = {
     ast.Import: _Builder.import_,
     ast.ImportFrom: _Builder.import_from,
 }
+# What there is to visit: has something below it, or means something itself.
+_INNER = frozenset(cls for cls, fields in _CHILDREN.items() if fields or cls in _SPECIAL)

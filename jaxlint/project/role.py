@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 
 from jaxlint.flow.facts import ModuleRole
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import nodes_of, walk
+from jaxlint.pattern import pattern
 from jaxlint.project.settings import Settings
 
 _APPLICATION_NAMES = ("setup", "noxfile")
@@ -17,7 +17,7 @@ _TEST_DIRECTORY = "tests"
 # Calls that a library makes at import with good reason: configuration, environment, logging, warnings and
 # registration. What the call is reached through tells, or its own name, or all of it.
 _OWNERS = frozenset({"config", "environ", "log", "logger", "logging", "rcparams", "warnings"})
-_NAMES = re.compile(
+_NAMES = pattern(
     r"set(_\w+)?|(enable|disable)\w*"
     r"|(un)?register\w*|\w+_register|DEFINE_\w+"
     r"|def(_\w+|[vj]\w+|vectorized|broadcasting|linear\w*|bilinear\w*|reducer|naryop)"  # f.defvjp
@@ -85,9 +85,7 @@ def _configuring(tree: ast.Module) -> frozenset[str]:
     """Functions that change configuration or the environment, the module's own and jax's under another name:
     calling one only prepares."""
     own = {
-        node.name
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and any(_changes_configuration(child) for child in walk(node))
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef) and _changes_configuration(node)
     }
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "jax":
@@ -95,14 +93,12 @@ def _configuring(tree: ast.Module) -> frozenset[str]:
     return frozenset(own)
 
 
-def _changes_configuration(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return _dotted(node.func).endswith(("config.update", "environ.setdefault", "environ.update"))
-    return (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Store)
-        and _dotted(node.value) == "os.environ"
-    )
+def _changes_configuration(function: ast.FunctionDef) -> bool:
+    called = (_dotted(call.func) for call in nodes_of(function, ast.Call))
+    if any(dotted.endswith(("config.update", "environ.setdefault", "environ.update")) for dotted in called):
+        return True
+    stored = (part for part in nodes_of(function, ast.Subscript) if isinstance(part.ctx, ast.Store))
+    return any(_dotted(part.value) == "os.environ" for part in stored)
 
 
 def _runs(body: Iterable[ast.stmt], own: frozenset[str]) -> bool:

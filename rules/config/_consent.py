@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Fix
 from jaxlint.flow.facts import ConfigChange, ModuleRole
+from jaxlint.pattern import pattern
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -17,8 +18,8 @@ _VERBS = frozenset(
     {"enable", "set", "use", "configure", "setup", "init", "initialize", "initialise", "activate", "turn"}
 )
 _SUBJECTS = frozenset({"x64", "float64", "f64", "fp64", "double", "precision", "cache", "config"})
-_ASKS = re.compile(r"environ|getenv|(?<![a-z])(x64|float64|f64|fp64|double|precision|cache)(?![a-z0-9])")
-_ASKS_NOTHING = re.compile(r"\bnot\b|\bNone\b|\bconfig\.(read|jax_)")
+_ASKS = pattern(r"environ|getenv|(?<![a-z])(x64|float64|f64|fp64|double|precision|cache)(?![a-z0-9])")
+_ASKS_NOTHING = pattern(r"\bnot\b|\bNone\b|\bconfig\.(read|jax_)")
 
 
 def is_imposed(fact: ConfigChange) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlint.finding import Applicability, Edit, Fix, Span
 from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, SharedArguments
+from jaxlint.pattern import pattern
 
 from ._fresh import made_for
 from ._holders import held_elsewhere
@@ -22,7 +23,7 @@ Slot: TypeAlias = str | int  # a parameter's name, or its position where the nam
 # Python numbers, and numpy arrays, of which the device gets a copy.
 _NOT_DONATED = (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE, Kind.HOST)
 # Optimisers of optax whose state begins with the parameters' own arrays: both cannot be donated.
-_SHARING = re.compile(r"\b(scale_by_)?lbfgs\b|\bschedule_free|\blookahead\b|\bcontrib\b")
+_SHARING = pattern(r"\b(scale_by_)?lbfgs\b|\bschedule_free|\blookahead\b|\bcontrib\b")
 
 
 def slot(value: Operand) -> Slot | None:

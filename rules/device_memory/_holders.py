@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import BoundaryUse
+from jaxlint.pattern import pattern
 
 from ._fresh import Function, around, names_in, own
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STORES = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "put", "push", "setdefault", "update"}
 )
-_KEY = re.compile(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
+_KEY = pattern(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
 

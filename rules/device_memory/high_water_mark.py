@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Edit, Finding, Fix, Related
 from jaxlint.flow.facts import PeakRead
+from jaxlint.pattern import pattern
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from jaxlint.context import Context
 
-_BASELINE = re.compile(r"before|after|start|end|base|initial|final|prev|total")
+_BASELINE = pattern(r"before|after|start|end|base|initial|final|prev|total")
 
 
 class HighWaterMark(Rule):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Related
 from jaxlint.flow.facts import CacheStore, Kind, Operand
+from jaxlint.pattern import pattern
 from jaxlint.rule import Confidence, Rule
 
 from ._held import holds_model
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _SMALL = frozenset(
     {Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION, Kind.CLASS, Kind.MODULE}
 )
-_SET_UP = re.compile(r"\bself\.|\.(items|keys)\(\)|\b[A-Z][A-Z0-9_]+\b")
+_SET_UP = pattern(r"\bself\.|\.(items|keys)\(\)|\b[A-Z][A-Z0-9_]+\b")
 _LOADERS = frozenset({"load", "read", "decode", "fetch", "download", "open"})
 _ADDING = frozenset({"append", "extend", "add", "update", "appendleft", "insert"})
 _MAXSIZE = 16  # entries; enough for a working set, small enough for entries that are arrays

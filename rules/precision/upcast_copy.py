@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Confidence, Finding
 from jaxlint.flow.facts import TreeUpcast
+from jaxlint.pattern import pattern
 from jaxlint.rule import Rule
 
 if TYPE_CHECKING:
     from jaxlint.context import Context
 
-_LARGE = re.compile(r"(^|_)(d?grads?|gradients?|params?|parameters|weights|updates)(_|\d|$)")
+_LARGE = pattern(r"(^|_)(d?grads?|gradients?|params?|parameters|weights|updates)(_|\d|$)")
 _COPIED_UNDER_JIT = (0, 6, 2)  # measured there; 0.10.2 fuses the cast into a reduction
 
 

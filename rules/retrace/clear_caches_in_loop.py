@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Related, Span
 from jaxlint.flow.facts import BoundaryUse, CachesCleared, Fact, JitCall, ModuleRole
+from jaxlint.pattern import pattern
 from jaxlint.rule import Rule
 
 from . import _wording as wording
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 
-_CLOCKS = re.compile(r"perf_counter|monotonic|timeit|\btime\(")
+_CLOCKS = pattern(r"perf_counter|monotonic|timeit|\btime\(")
 
 
 class ClearCachesInLoop(Rule):
