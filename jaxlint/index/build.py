@@ -250,4 +250,4 @@ _SPECIAL: dict[type, Callable[..., None]] = {
     ast.ImportFrom: _Builder.import_from,
 }
 # What there is to visit: has something below it, or means something itself.
-_INNER = frozenset(cls for cls, fields in _CHILDREN.items() if fields or cls in _SPECIAL)
+_INNER: frozenset[Any] = frozenset(cls for cls, fields in _CHILDREN.items() if fields or cls in _SPECIAL)
