@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the real logs below fixtures/logs/real again, by running casebook programs on the CPU.
+"""Make the logs below fixtures/logs/real and fixtures/logs/matrix again: casebook programs, run on the CPU.
 
     python scripts/record_triage_logs.py 0.4.35=/venvs/a/bin/python 0.10.2=/venvs/b/bin/python [--only NAME]
 
@@ -11,6 +11,7 @@ is not given are left as they are. The path of the virtual environment becomes /
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import re
 import signal
@@ -25,6 +26,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "fixtures" / "casebook" / "cases"
 LOGS = ROOT / "fixtures" / "logs" / "real"
+MATRIX = ROOT / "fixtures" / "logs" / "matrix"
 
 
 class Run(NamedTuple):
@@ -66,6 +68,23 @@ RUNS = (
 )
 
 
+# Run with every jax that is given: case, program, how. fixtures/logs/matrix has a folder for each version.
+EVERYWHERE = (
+    ("001-sweep-closure-jit", "bad", "compiles"),
+    ("001-sweep-closure-jit", "good", "compiles"),
+    ("001-sweep-closure-jit", "good", "stale-cache"),
+    ("016-filter-jit-python-step", "bad", "compiles"),
+    ("016-filter-jit-python-step", "good", "compiles"),
+    ("020-active-pairs-nonzero", "bad", "compiles"),
+    ("023-kv-cache-concatenate", "bad", "compiles"),
+    ("023-kv-cache-concatenate", "good", "compiles"),
+    ("030-static-drift-closures-sde", "bad", "compiles"),
+    ("036-scan-partial-eager", "bad", "compiles"),
+    ("131-simulation-frames-kept", "bad", "killed"),
+    ("131-simulation-frames-kept", "bad", "no-memory"),
+)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -80,6 +99,13 @@ def main() -> int:
             text = record(run, pythons[run.jax])
             (LOGS / run.name).write_text(text, encoding="utf-8")
             print(run.name, text.count("\n"), "lines")
+    for jax, python in pythons.items():
+        for run in (Run(jax, *program) for program in EVERYWHERE):
+            if args.only in run.name:
+                target = MATRIX / jax / f"{run.name.removeprefix(f'{jax}-')}.gz"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(gzip.compress(record(run, python).encode(), mtime=0))
+                print(target.relative_to(ROOT))
     return 0
 
 

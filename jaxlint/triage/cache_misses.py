@@ -8,7 +8,7 @@ A record is several lines long, and worded differently by jax 0.4.35 to 0.5, 0.6
       * key with different value of static args:
           now 4 and before 3
 
-Up to 0.5 static arguments are not explained ("explanation unavailable"). Functions of jax itself are no news.
+Up to 0.5, and in 0.12, static arguments are not explained ("explanation unavailable"). Functions of jax itself are no news.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ class Miss:
     reason: Reason = Reason.UNEXPLAINED
     changes: list[Change] = field(default_factory=list)
     moment: Moment = START
+    known: bool = False  # the function had been traced before
 
     @property
     def is_of_jax(self) -> bool:
@@ -190,6 +191,7 @@ class CacheMisses:
     def _name(miss: Miss, text: str) -> None:
         found = _KNOWN.match(text) or _UNSEEN.match(text)
         if found:
+            miss.known = found.re is _KNOWN
             miss.name = plain_name(found["name"])
             miss.defined = found["place"] or ""
 

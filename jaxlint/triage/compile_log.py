@@ -1,7 +1,7 @@
 """What `JAX_LOG_COMPILES=1` writes: which function was compiled, for which arguments, and how long it took.
 
 The wording has changed over the years and is no interface; what is read here was taken from runs of jax 0.4.35
-to 0.10.2:
+to 0.12.0.1:
 
     Finished tracing + transforming step for pjit in 0.016 sec          (up to 0.7)
     Finished tracing step for jit in 0.016 sec

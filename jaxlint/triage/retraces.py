@@ -127,7 +127,7 @@ def _boundary(of: Compilations, misses: list[Miss], processes: int, end: Moment)
         boundary.places.append(of.last.place)
     _explain(boundary, misses)
     if boundary.count > 1 and not boundary.changes and boundary.reason in (Reason.UNEXPLAINED, Reason.NEW):
-        _infer(boundary, of, processes)
+        _infer(boundary, of, misses, processes)
     boundary.over = _is_over([compiled.moment for compiled in (*of.kept, of.last) if compiled], end)
     boundary.leaks = not boundary.over and _leaks(boundary, of, misses, processes)
     return boundary
@@ -165,12 +165,15 @@ def _is_users(place: str) -> bool:
     return "site-packages" not in place and "dist-packages" not in place and not place.startswith("<frozen")
 
 
-def _infer(boundary: Boundary, of: Compilations, processes: int) -> None:
+def _infer(boundary: Boundary, of: Compilations, misses: Sequence[Miss], processes: int) -> None:
     """What the argument types of the compilations say, where jax says nothing."""
     boundary.inferred = boundary.reason is Reason.UNEXPLAINED
     if of.most_alike > processes and of.most_alike * 2 > of.count:
         if boundary.reason is Reason.UNEXPLAINED:
-            boundary.why = "always for the same argument types: a static value, or a new function object"
+            # jax 0.12 and those up to 0.5 explain everything else.
+            known = len(misses) > 1 and all(miss.known for miss in misses[1:])
+            rest = "what is left is a static value" if known else "a static value, or a new function object"
+            boundary.why = f"always for the same argument types: {rest}"
         return
     if len(of.forms) > 1:
         boundary.reason = Reason.TYPES

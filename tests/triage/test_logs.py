@@ -72,6 +72,50 @@ def test_a_written_log_gets_its_family(name: str) -> None:
     assert diagnosis_of("written", name).families == WRITTEN[name]
 
 
+MATRIX = sorted((LOGS / "matrix").glob("*/*.log.gz"))
+OF_CASE = {
+    "001-sweep-closure-jit-bad": ([Family.RETRACE], "loss", 6),
+    "001-sweep-closure-jit-good": ([], "", 0),
+    "001-sweep-closure-jit-good-stale-cache": ([Family.CACHE], "", 0),
+    "016-filter-jit-python-step-bad": ([Family.RETRACE], "train_step", 6),
+    "016-filter-jit-python-step-good": ([], "", 0),
+    "020-active-pairs-nonzero-bad": ([Family.RETRACE], "forces", 8),
+    "023-kv-cache-concatenate-bad": ([Family.RETRACE], "decode_step", 8),
+    "023-kv-cache-concatenate-good": ([], "", 0),
+    "030-static-drift-closures-sde-bad": ([Family.RETRACE], "sdeint", 5),
+    "036-scan-partial-eager-bad": ([Family.RETRACE], "scan", 6),
+    "131-simulation-frames-kept-bad-killed": ([Family.HOST], "", 0),
+    "131-simulation-frames-kept-bad-no-memory": ([Family.HOST], "", 0),
+}
+
+
+@pytest.mark.parametrize(
+    "path", MATRIX, ids=lambda path: f"{path.parent.name}-{path.name.removesuffix('.log.gz')}"
+)
+def test_every_jax_gets_the_same_answer(path: Path) -> None:
+    named, boundary, count = OF_CASE[path.name.removesuffix(".log.gz")]
+    diagnosis = diagnose(scan([str(path)]))
+
+    assert diagnosis.families == named
+    assert [(b.name, b.count) for b in diagnosis.boundaries if b.leaks][:1] == [(boundary, count)] * bool(
+        boundary
+    )
+
+
+def test_the_matrix_is_whole() -> None:
+    versions = {path.parent.name for path in MATRIX}
+
+    assert len(versions) == 8
+    assert len(MATRIX) == len(versions) * len(OF_CASE)
+
+
+def test_what_is_left_where_jax_explains_everything_but_statics() -> None:
+    path = LOGS / "matrix" / "0.12.0.1" / "016-filter-jit-python-step-bad.log.gz"
+    (boundary,) = (b for b in diagnose(scan([str(path)])).boundaries if b.leaks)
+
+    assert boundary.why == "always for the same argument types: what is left is a static value"
+
+
 def test_there_is_an_expectation_for_every_log() -> None:
     assert {path.stem for path in (LOGS / "real").glob("*.log")} == set(REAL)
     assert {path.stem for path in (LOGS / "written").glob("*.log")} == set(WRITTEN)
