@@ -8,7 +8,8 @@ A record is several lines long, and worded differently by jax 0.4.35 to 0.5, 0.6
       * key with different value of static args:
           now 4 and before 3
 
-Up to 0.5, and in 0.12, static arguments are not explained ("explanation unavailable"). Functions of jax itself are no news.
+Up to 0.5, and in 0.12, static arguments are not explained ("explanation unavailable"). Functions of jax itself are
+no news.
 """
 
 from __future__ import annotations
