@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from jaxlint import memory
-from jaxlint.dependencies.names import format_of
+from jaxlint.dependencies.names import format_of, states_dependencies
 from jaxlint.earlier import Earlier, earlier_runs
 from jaxlint.finding import Finding
 from jaxlint.project.deep import with_deep_stack
@@ -43,10 +43,11 @@ def check(
         with memory.kept():
             known = _from_host(modules, project, rules, cache)
             found = known if known is not None else _in_modules(modules, project, rules, jobs, cache)
-    if len(modules) < len(files):
+    stating = [file for file in files if states_dependencies(file.path)]
+    if stating:
         from jaxlint.dependencies import check as dependencies
 
-        found += dependencies.findings([file for file in files if format_of(file.path)], project, rules)
+        found += dependencies.findings(stating, project, rules)
     wanted = {file.path for file in files}
     return merge(finding for finding in found if finding.path in wanted)
 

@@ -20,10 +20,10 @@ GIVEN = [
     *("a.py", "pkg/a.pyi", "pyproject.toml", "sub/pyproject.toml", "uv.lock", "sub/poetry.lock"),
     *("pylock.toml", "pylock.gpu.toml", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt"),
     *("requirement.txt", "requirements.in", "requirements/base.txt", "sub/requirements/gpu.in"),
-    *("environment.yml", "environment-gpu.yaml", "env.yml", "conda-env.yml"),
+    *("environment.yml", "environment-gpu.yaml", "env.yml", "conda-env.yml", "setup.cfg", "setup.py"),
 ]
 OTHERS = [
-    *("my-pyproject.toml", "requirements/sub/base.txt", "myenv.yml", "notes.txt", "setup.cfg", "a.pyc"),
+    *("my-pyproject.toml", "requirements/sub/base.txt", "myenv.yml", "notes.txt", "tox.cfg", "a.pyc"),
     *("Cargo.lock", "README.md", "ci.yml"),
 ]
 

@@ -7,6 +7,7 @@ import re
 # Patterns are compiled when they are first needed: every start comes through here.
 _BY_NAME = (
     ("pyproject", r"pyproject\.toml"),
+    ("setup.cfg", r"setup\.cfg"),
     ("lock", r"uv\.lock|poetry\.lock|pylock(\.[^.]+)?\.toml"),
     ("requirements", r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)"),
     ("conda", r"([\w.-]*[_.-])?(environment|conda[_.-]env|env)([_.-][\w.-]*)?\.ya?ml"),
@@ -16,6 +17,7 @@ _BY_SUFFIX = {
     ".txt": "requirements",
     ".in": "requirements",
     ".toml": "pyproject",
+    ".cfg": "setup.cfg",
     ".lock": "lock",
     ".yml": "conda",
     ".yaml": "conda",
@@ -29,10 +31,15 @@ def is_dependency_name(path: str) -> bool:
 
 
 def format_of(path: str) -> str:
-    """ "pyproject", "lock", "requirements" or "conda" for a file that is no Python; "" for one that may be."""
+    """What reads a file that is no Python ("pyproject", "setup.cfg", "lock", ...); "" for one that may be."""
     if not path.endswith(_SUFFIXES):
         return ""
     return _by_name(path) or _BY_SUFFIX[path[path.rfind(".") :]]
+
+
+def states_dependencies(path: str) -> bool:
+    """Whether a file says what a project depends on. One of these is Python, too."""
+    return bool(format_of(path)) or path.replace("\\", "/").rpartition("/")[2] == "setup.py"
 
 
 def _by_name(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jaxlint.dependencies import conda, lock, pyproject, requirements_txt
+from jaxlint.dependencies import conda, lock, pyproject, requirements_txt, setuptools
 from jaxlint.dependencies.names import format_of
 from jaxlint.dependencies.text import DependencyText
 from jaxlint.flow.facts import DependencySet
@@ -14,8 +14,10 @@ _READERS: dict[str, Callable[[DependencyText], list[DependencySet]]] = {
     "requirements": requirements_txt.read,
     "conda": conda.read,
     "lock": lock.read,
+    "setup.cfg": setuptools.read_cfg,
+    "": setuptools.read_py,
 }
-_INCLUDES = ("-r", "--requirement")
+_INCLUDES = ("-r", "--requirement", "file:")
 
 
 def environments(text: DependencyText) -> list[DependencySet]:

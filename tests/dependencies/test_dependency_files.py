@@ -42,6 +42,7 @@ def asked(environment: DependencySet) -> list[str]:
         ("requirements-gpu.in", "requirements"),
         ("dev_requirements.txt", "requirements"),
         ("requirements/gpu.txt", "requirements"),
+        ("setup.cfg", "setup.cfg"),
         ("uv.lock", "lock"),
         ("poetry.lock", "lock"),
         ("pylock.gpu.toml", "lock"),
@@ -287,3 +288,55 @@ def test_per_file_ignores_and_severities_hold(tmp_path: Path, capsys: pytest.Cap
     assert findings(tmp_path, capsys) == []
     settings.write_text('[severity]\nJAX704 = "info"\n')
     assert main(["check", str(tmp_path)]) == 0
+
+
+# ---------------------------------------------------------------- setuptools
+
+
+def test_setup_cfg_gives_an_environment_for_each_extra(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "setup.cfg",
+        "[metadata]\nname = a\n\n[options]\ninstall_requires =\n    jax==0.4.20\n"
+        "    chex; sys_platform == 'win32'\n    numpy\npython_requires = >=3.9\n\n[options.extras_require]\ngpu = jax[cuda12]; torch\n"
+        "dev =\n    pytest\n",
+    )
+    assert [(e.environment, asked(e)) for e in found] == [
+        ("", ["jax", "numpy"]),
+        ("the extra `gpu`", ["jax", "numpy", "jax", "torch"]),
+        ("the extra `dev`", ["jax", "numpy", "pytest"]),
+    ]
+    jax, numpy = found[0].requirements
+    assert (jax.place.span.line, jax.place.span.column, jax.clauses) == (6, 5, (("==", "0.4.20"),))
+    assert numpy.place.span.line == 8
+    torch = found[1].requirements[-1]
+    assert (torch.place.span.line, torch.place.span.column, torch.group) == (12, 20, "gpu")
+
+
+def test_setup_cfg_may_name_a_file(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "setup.cfg",
+        "[options]\ninstall_requires = file: base.txt\n",
+        **{"base.txt": "jax\njaxlib==0.4.20\n"},
+    )
+    assert [asked(e) for e in found] == [["jax", "jaxlib"]]
+    assert {r.place.span.line for r in found[0].requirements} == {2}  # the file is not among those given
+
+
+def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "setup.py",
+        "import setuptools\n\nraise_if_run = 1 / 0\nCORE = ['jax>=0.4.1', 'numpy']\n"
+        "EXTRAS = {'gpu': ['jax[cuda12]']}\nsetuptools.setup(\n    name='a',\n    install_requires=CORE + ['chex'],\n    extras_require=EXTRAS,\n)\n",
+    )
+    assert [(e.environment, asked(e)) for e in found] == [
+        ("", ["jax", "numpy", "chex"]),
+        ("the extra `gpu`", ["jax", "numpy", "chex", "jax"]),
+    ]
+    assert [r.place.span.line for r in found[0].requirements] == [4, 4, 8]
+
+
+def test_a_setup_py_that_cannot_be_parsed_says_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path, "setup.py", "setup(install_requires=['jax'\n") == []
