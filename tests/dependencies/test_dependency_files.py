@@ -298,7 +298,8 @@ def test_setup_cfg_gives_an_environment_for_each_extra(tmp_path: Path) -> None:
         tmp_path,
         "setup.cfg",
         "[metadata]\nname = a\n\n[options]\ninstall_requires =\n    jax==0.4.20\n"
-        "    chex; sys_platform == 'win32'\n    numpy\npython_requires = >=3.9\n\n[options.extras_require]\ngpu = jax[cuda12]; torch\n"
+        "    chex; sys_platform == 'win32'\n    numpy\npython_requires = >=3.9\n\n"
+        "[options.extras_require]\ngpu = jax[cuda12]; torch\n"
         "dev =\n    pytest\n",
     )
     assert [(e.environment, asked(e)) for e in found] == [
@@ -329,7 +330,8 @@ def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
         tmp_path,
         "setup.py",
         "import setuptools\n\nraise_if_run = 1 / 0\nCORE = ['jax>=0.4.1', 'numpy']\n"
-        "EXTRAS = {'gpu': ['jax[cuda12]']}\nsetuptools.setup(\n    name='a',\n    install_requires=CORE + ['chex'],\n    extras_require=EXTRAS,\n)\n",
+        "EXTRAS = {'gpu': ['jax[cuda12]']}\nsetuptools.setup(\n    name='a',\n    install_requires=CORE + ['chex'],\n"
+        "    extras_require=EXTRAS,\n)\n",
     )
     assert [(e.environment, asked(e)) for e in found] == [
         ("", ["jax", "numpy", "chex"]),
