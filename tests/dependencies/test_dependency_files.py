@@ -330,7 +330,8 @@ def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
         tmp_path,
         "setup.py",
         "import setuptools\n\nraise_if_run = 1 / 0\nCORE = ['jax>=0.4.1', 'numpy']\n"
-        "EXTRAS = {'gpu': ['jax[cuda12]']}\nsetuptools.setup(\n    name='a',\n    install_requires=CORE + ['chex'],\n"
+        "EXTRAS = {'gpu': ['jax[cuda12]']}\nsetuptools.setup(\n"
+        "    name='a',\n    install_requires=CORE + ['chex'],\n"
         "    extras_require=EXTRAS,\n)\n",
     )
     assert [(e.environment, asked(e)) for e in found] == [
