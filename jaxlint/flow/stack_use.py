@@ -13,7 +13,7 @@ from jaxlint.flow.objects import Closure
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.values import API, CONSTANT, LAZY
 from jaxlint.flow.walking import children, nodes_of, walk
-from jaxlint.jax_api.arrays import REDUCTIONS
+from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
 
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
 _REDUCING_MODULES = ("jax.numpy", "numpy", "jax.nn", "jax.scipy.special")
@@ -197,6 +197,8 @@ class StackUses:
             return self._of_subscript(parent)
         if isinstance(parent, ast.Attribute) and parent.value is node:
             return self._of_attribute(parent)
+        if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+            return self._of_member_by_member(parent)
         if isinstance(parent, ast.Call):
             return self._of_argument(parent, node)
         if isinstance(parent, ast.keyword):
@@ -206,6 +208,11 @@ class StackUses:
         if isinstance(parent, ast.Expr):
             return "unused", []
         return "kept", []
+
+    def _of_member_by_member(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        """`jnp.abs(stack)`, `stack ** 2`: only a reduction of it can do without the stack."""
+        verdict, places = self._of_expression(node)
+        return (verdict, places) if verdict == "reduced" else ("kept", [])
 
     def _of_subscript(self, node: ast.Subscript) -> tuple[str, list[ast.AST]]:
         index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
@@ -228,6 +235,8 @@ class StackUses:
             self.reducer, self.along = node.attr, _names_axis(call, 0)
             return "reduced", [call]
         if isinstance(call, ast.Call) and call.func is node:
+            if node.attr in ("astype", "clip", "conj"):
+                return self._of_member_by_member(call)
             return "kept", []
         return self._of_expression(node)  # a field of a named tuple of stacks
 
@@ -240,6 +249,8 @@ class StackUses:
         if reduces and _over_first_axis(call, 1):
             self.reducer, self.along = last, _names_axis(call, 1)
             return "reduced", [call]
+        if head in _REDUCING_MODULES and last in MEMBER_BY_MEMBER and node in call.args:
+            return self._of_member_by_member(call)
         if self.is_map and dotted in _OF_EACH and call.args == [node] and _is_along_last(call):
             verdict, uses = self._of_expression(call)
             if verdict == "reduced" and self.along:

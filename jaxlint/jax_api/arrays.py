@@ -179,3 +179,12 @@ SIZED_LAX: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
 }
 
 RNG_SPLITTERS = _words("split clone")
+
+# Each element of the result depends on the elements at its place alone.
+MEMBER_BY_MEMBER = _words(
+    "abs absolute add arccos arcsin arctan arctan2 celu ceil clip conj cos cosh divide elu equal exp exp2 "
+    "expm1 floor gelu greater greater_equal hypot imag isfinite isinf isnan leaky_relu less less_equal log "
+    "log10 log1p log2 log_sigmoid logaddexp logical_and logical_not logical_or maximum minimum mod multiply "
+    "nan_to_num negative not_equal power real reciprocal relu relu6 rint round sigmoid sign silu sin sinh "
+    "soft_sign softplus sqrt square subtract swish tan tanh true_divide where xlogy"
+)
