@@ -128,7 +128,7 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
         if last == "asarray":
             lend(frame, "jax.numpy.asarray", call)
     made = _array(DEVICE, [] if settles(last, call, 1) else values, 0, _size(last, call))
-    return made_weak(last, call, made) if last in ("array", "asarray", "full") else made
+    return made_weak(frame, last, call, made) if last in ("array", "asarray", "full") else made
 
 
 def _data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:

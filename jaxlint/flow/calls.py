@@ -286,6 +286,8 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
             result = masks.of_call(last, call, result)
         if frame.weakly_typed and kind in dtypes.TYPED:
             result = weak_types.call_result(dotted, last, call, result)
+        elif not frame.level and kind in dtypes.TYPED:
+            result = weak_types.eager_result(dotted, last, call, result)
         if kind in dtypes.TYPED:
             return dtypes.typed(frame, dotted, last, call, result)
     elif dotted in dtypes.TREE_CASTS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.buffers import may_share
 from jaxlint.flow.facts import HostBufferMutated
 from jaxlint.flow.frame import Call, Frame
@@ -27,16 +28,25 @@ TRANSFERS = frozenset({"jax.device_put", "jax.numpy.asarray"})
 
 
 class Loan:
-    """A buffer handed to jax. `kept`: what jax made of it is stored, returned or yielded."""
+    """A buffer handed to jax. `kept`: what jax made of it is stored, returned or yielded; else `made` are the names
+    of it. `waited`: jax is done with what it was doing, and only a later look at those names would see a write."""
 
-    __slots__ = ("api", "donating", "kept", "name", "node")
+    __slots__ = ("api", "donating", "kept", "made", "name", "node", "waited")
 
-    def __init__(self, node: ast.Call, api: str, name: str, kept: bool) -> None:
+    def __init__(self, node: ast.Call, api: str, name: str, kept: bool, made: tuple[str, ...] = ()) -> None:
         self.node = node
         self.api = api
         self.name = name
         self.kept = kept
-        self.donating = False  # what a join of watches asks, see flow.values
+        self.made = made
+        self.waited = False
+        self.donating = True  # of two joined the one that was not waited for stays, see flow.values
+
+    def after_waiting(self) -> Loan:
+        """The same loan from there on."""
+        later = Loan(self.node, self.api, self.name, self.kept, self.made)
+        later.waited, later.donating = True, False
+        return later
 
 
 def lend(frame: Frame, api: str, call: Call, at: int = 0) -> None:
@@ -48,7 +58,7 @@ def lend(frame: Frame, api: str, call: Call, at: int = 0) -> None:
     if frame.level != EAGER or not isinstance(node, ast.Call) or len(node.args) != len(call.positional):
         return
     for name in _lent(node.args[at], call.positional[at]) if at < len(node.args) else ():
-        loan = Loan(node, api, name, _is_kept(frame, node))
+        loan = Loan(node, api, name, _is_kept(frame, node), tuple(_made_names(frame, node)))
         earlier = frame.names.get(f"~{name}!")
         if earlier is not None and isinstance(earlier.data, ast.AST) and not frame.quiet:
             _record(frame, earlier.data, loan, again=True)
@@ -87,6 +97,42 @@ def _is_kept(frame: Frame, transfer: ast.Call) -> bool:
     return False
 
 
+def _made_names(frame: Frame, transfer: ast.Call) -> list[str]:
+    """The names that are bound to what jax makes of the buffer."""
+    statement = frame.statement
+    if not isinstance(statement, ast.Assign):
+        return []
+    pairs = [(target, statement.value) for target in statement.targets]
+    for target, value in pairs:  # it grows meanwhile
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            pairs += zip(target.elts, value.elts, strict=False)
+    return [t.id for t, value in pairs if isinstance(t, ast.Name) and _holds(value, transfer)]
+
+
+def _is_read_after(frame: Frame, names: tuple[str, ...], write: ast.AST) -> bool:
+    """Whether one of the names is looked at behind a write, still bound to what it was; in a loop, the rounds
+    before the write in the text come after it, too."""
+    scope = nodes_of(scope_of(frame), ast.Name)
+    line: int = write.end_lineno or write.lineno  # type: ignore[attr-defined]
+    loop = frame.loops[-1].node if frame.loops else None
+    first = loop.lineno if loop is not None else line + 1  # type: ignore[attr-defined]
+    for name in names:
+        found = [n for n in scope if n.id == name]
+        if any(first <= n.lineno <= line and not isinstance(n.ctx, ast.Load) for n in found):
+            first = line + 1  # made anew in each round
+        behind = sorted((n for n in found if n.lineno > line), key=lambda n: (n.lineno, n.col_offset))
+        inside = [n for n in found if first <= n.lineno < write.lineno]  # type: ignore[attr-defined]
+        if inside or (behind and isinstance(_first_use(behind).ctx, ast.Load)):
+            return True
+    return False
+
+
+def _first_use(names: list[ast.Name]) -> ast.Name:
+    """Of the first line with any: a name is read before it is bound there (`x = f(x)`)."""
+    line = names[0].lineno
+    return next((n for n in names if n.lineno == line and isinstance(n.ctx, ast.Load)), names[0])
+
+
 def _holds(node: ast.expr, transfer: ast.Call) -> bool:
     """The transfer itself, or a display with it."""
     if isinstance(node, (ast.Tuple, ast.List)):
@@ -109,7 +155,8 @@ def written(frame: Frame, node: ast.AST, target: ast.expr) -> None:
         return
     held = frame.names.get(f"~{name}=") if frame.lends else None
     if held is not None and isinstance(held.data, Loan):
-        if not frame.quiet:
+        seen = not held.data.waited or _is_read_after(frame, held.data.made, node)
+        if seen and not frame.quiet:
             _record(frame, node, held.data, again=False)
     elif _is_older(frame, name):
         frame.names.setdefault(f"~{name}!", Value(UNKNOWN, data=node))
@@ -142,8 +189,9 @@ def passed(frame: Frame, callee: Value, call: Call) -> None:
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     dotted = callee.data if callee.kind == API else ""
     if dotted in WAITING or method in WAITING_METHODS:
-        for key in [k for k, v in frame.names.items() if isinstance(v.data, Loan) and not v.data.kept]:
-            del frame.names[key]
+        for key, value in frame.names.items():
+            if isinstance(value.data, Loan) and not value.data.kept:
+                frame.names[key] = Value(UNKNOWN, data=value.data.after_waiting())
         return
     for keyword in node.keywords:
         if keyword.arg == "out":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.frame import Call
+from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.values import (
     API,
     ARRAYS,
@@ -25,6 +25,7 @@ from jaxlint.flow.values import (
     TREE,
     TYPES,
     WEAK_TYPED,
+    Origin,
     Value,
     is_number,
     parts,
@@ -71,6 +72,9 @@ def typed(value: Value, traced: Value, depth: int = 0) -> Value:
         if value.data.__class__ is dict:
             known = {k: typed(v, traced.data[k], depth + 1) for k, v in value.data.items()}
             return Value(TREE, traced.varies, traced.tags, known, None, traced.origin)
+        if value.element is not None and traced.element is not None:
+            element = typed(value.element, traced.element, depth + 1)
+            return Value(TREE, traced.varies, traced.tags, None, element, traced.origin)
     if depth < 3 and traced.kind == value.kind == INSTANCE:
         fields = traced.data.fields
         for name, field in value.data.fields.items():
@@ -148,6 +152,14 @@ def call_result(dotted: str, last: str, call: Call, result: Value) -> Value:
     return _with(result, _call_bits(dotted, last, call))
 
 
+def eager_result(dotted: str, last: str, call: Call, result: Value) -> Value:
+    """Outside a trace only a single number need be told: it may have been made of a Python one."""
+    if result.kind != DEVICE or result.size != 1 or result.tags & TYPES:
+        return result
+    bits = _call_bits(dotted, last, call)
+    return _with(result, bits) if bits & STRONG else result
+
+
 def _call_bits(dotted: str, last: str, call: Call) -> int:
     if last in DTYPES:  # `jnp.float32(x)`
         return STRONG | _integer_dtype(last)
@@ -210,11 +222,12 @@ def method_result(receiver: Value, name: str, call: Call, result: Value) -> Valu
     return _with(result, receiver.tags & TYPES)
 
 
-def made_weak(last: str, call: Call, result: Value) -> Value:
+def made_weak(frame: Frame, last: str, call: Call, result: Value) -> Value:
     """`jnp.asarray(0.0)`, `jnp.full(n, 0.0)` outside a trace: weak, unless a dtype is named."""
     filling = call.argument(1 if last == "full" else 0, "fill_value", "a", "object")
     if filling is None or not is_weak(filling) or _asked(call) is not None or len(call.positional) > 2:
         return result
     if last != "full" and len(call.positional) > 1:
         return result  # the second argument is a dtype
-    return _with(result, WEAK_TYPED | _integer(filling))
+    weak = _with(result, WEAK_TYPED | _integer(filling))
+    return weak if weak.origin is not None else weak.but(origin=Origin(frame.module, call.node, "weak"))
