@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jaxlint.flow.objects import Function
+from jaxlint.flow.objects import ClassInfo, Function
 from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.values import CLASS, FUNCTION, LAZY
+from jaxlint.flow.values import CLASS, FUNCTION, INSTANCE, LAZY, Value
 from jaxlint.flow.walking import own_assignments, own_nodes, walk
 
 _DEPTH = 6
@@ -166,13 +166,11 @@ class Sources:
 
     def _callee(self, node: ast.expr, at: Place) -> tuple[Function | None, bool]:
         """The project's function that is called, or whether a class that only keeps its arguments is."""
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            return self._class_method(node.value.id, node.attr, at), False
+        if isinstance(node, ast.Attribute):
+            return self._method(node.value, node.attr, at), False
         if not isinstance(node, ast.Name):
             return None, False
-        value = (at.module.names or {}).get(node.id)
-        if value is not None and value.kind == LAZY:
-            value = self._program.force(value)
+        value = self._global(node.id, at)
         if value is None:
             nested = [f for f in at.module.functions.values() if f.name == node.id and f.parent is not None]
             return (nested[0], False) if len(nested) == 1 else (None, False)
@@ -180,11 +178,57 @@ class Sources:
             return value.data.function, False
         return None, value.kind == CLASS and "__init__" not in value.data.methods
 
+    def _method(self, owner: ast.expr, name: str, at: Place) -> Function | None:
+        """A method of a class of the project, or of an object that is made of one in view."""
+        if isinstance(owner, ast.Name):
+            found = self._class_method(owner.id, name, at)
+            if found is not None:
+                return found
+        cls = self._class_of(owner, at)
+        method = cls.lookup(name) if cls is not None else None
+        if method is None or method.is_classmethod or method.is_static or method.is_property:
+            return None
+        decorated = method.cls.attributes.get(name) if method.cls is not None else None
+        return method if decorated is None else None
+
+    def _class_of(self, owner: ast.expr, at: Place, depth: int = 3) -> ClassInfo | None:
+        """The class of an object: `self`, `Adam(0.1)`, a name or a field that was bound to such a call."""
+        if not depth:
+            return None
+        if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name):
+            value = self._global(owner.func.id, at)
+            return value.data if value is not None and value.kind == CLASS else None
+        if isinstance(owner, ast.Name):
+            function = at.module.functions.get(at.scope)  # type: ignore[call-overload]  # a module is in no table
+            if function is not None and function.cls is not None and function.params[:1] == [owner.id]:
+                cls: ClassInfo = function.cls
+                return cls
+            bound = _binding(at.scope, owner.id, at.before)
+            if bound is not None:
+                return self._class_of(bound[0], at._replace(before=bound[0].lineno), depth - 1)
+            given = at.passed.get(owner.id)
+            if given is not None:
+                return self._class_of(given[0], given[1], depth - 1)
+            value = self._global(owner.id, at)
+            return value.data.cls if value is not None and value.kind == INSTANCE else None
+        if (
+            isinstance(owner, ast.Attribute)
+            and isinstance(owner.value, ast.Name)
+            and owner.value.id == "self"
+        ):
+            stored = _stored_attribute(at.module, owner.attr)
+            if stored is not None:
+                made = Place(at.module, stored[0], stored[1].lineno, {})
+                return self._class_of(stored[1], made, depth - 1)
+        return None
+
+    def _global(self, name: str, at: Place) -> Value | None:
+        value = (at.module.names or {}).get(name)
+        return self._program.force(value) if value is not None and value.kind == LAZY else value
+
     def _class_method(self, owner: str, name: str, at: Place) -> Function | None:
         """`State.create(…)`, where the class is the project's."""
-        value = (at.module.names or {}).get(owner)
-        if value is not None and value.kind == LAZY:
-            value = self._program.force(value)
+        value = self._global(owner, at)
         method = value.data.lookup(name) if value is not None and value.kind == CLASS else None
         return method if method is not None and (method.is_classmethod or method.is_static) else None
 
@@ -203,7 +247,7 @@ class Sources:
         ):
             yield Source((node,), at.module, node)
             return
-        params = function.params[1:] if function.is_classmethod else function.params
+        params = function.params[1:] if function.is_method else function.params
         passed = {name: (value, at) for name, value in zip(params, node.args, strict=False)}
         passed |= {k.arg: (k.value, at) for k in node.keywords if k.arg is not None}
         inner = Place(function.module, function.node, returns[0].lineno + 1, passed)
