@@ -194,7 +194,8 @@ def _dealt(generator: ast.comprehension, value: ast.expr) -> ast.expr | None:
 def note_entry(frame: Frame, node: ast.Subscript, value: Value) -> None:
     """`kept[step] = value`, a new entry each round."""
     source = getattr(frame.statement, "value", None)
-    if frame.loops and isinstance(source, ast.expr):
+    kept = dotted_name(node.value) or ""
+    if (frame.loops or "." in kept) and isinstance(source, ast.expr):
         _note(frame, node, node.value, source, value)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from jaxlint.finding import Place
 from jaxlint.flow.bindings import Bindings, look, scope_of
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import (
     API,
@@ -102,7 +102,7 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
             if bound:
                 earlier = [b for b in bound if b.lineno <= line and not _loads(b, node.id, line)]
                 return _source(frame, (earlier or bound)[-1], line, depth - 1)
-        return None
+        return _passed(frame, node.id, depth)
     if isinstance(node, ast.NamedExpr):
         return _source(frame, node.value, line, depth)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -117,6 +117,23 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
     if isinstance(node, ast.Call):
         return _called(frame, node, line, depth)
     return None
+
+
+def _passed(frame: Frame, name: str, depth: int) -> Place | None:
+    """The boundary call whose result every call in the module passes for a parameter: `log.add(step(x))`."""
+    function = frame.function
+    if function is None or name not in function.params or depth < 2:
+        return None
+    position = function.params.index(name) - function.is_method
+    places: list[Place | None] = []
+    for caller in (None, *frame.module.functions.values()):
+        inside = Frame(frame.run, frame.module, frame.evaluation, caller, frame.level, 0, None)
+        for call in own_nodes(scope_of(inside)):
+            if not isinstance(call, ast.Call) or last_name(call.func) != function.name:
+                continue
+            given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
+            places.append(_source(inside, given[0], call.lineno, depth - 1) if given else None)
+    return places[0] if places and None not in places else None
 
 
 def _field_source(frame: Frame, name: str, line: int, depth: int) -> Place | None:
