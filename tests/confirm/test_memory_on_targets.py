@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import absent_gpu
+import jax
 import pytest
 
 from jaxlint.confirm.arms import memory
@@ -61,7 +62,7 @@ def test_a_wide_vmap_is_to_be_reduced_in_chunks_and_chunks_alone_do_not_do_it(tm
     assert found["verdict"] == "confirmed"
     written, reduced = (arm["temp_bytes"] / MIB for arm in found["arms"])
     assert written == pytest.approx(512, rel=0.02)
-    assert reduced == pytest.approx(36, rel=0.1)
+    assert reduced == pytest.approx(36 if jax.__version_info__ >= (0, 9) else 40, rel=0.1)
     assert (
         "refuted with lax.map(batch_size=4) alone: 296 MiB, 256 MiB of it for all the results"
         in found["reason"]

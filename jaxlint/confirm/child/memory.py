@@ -16,9 +16,13 @@ def run(trace: int, target: dict[str, Any], root: str) -> dict[str, Any]:
     argument is, `donatable_bytes` of the arguments that are not and that an output could take the place of, `peak`
     as in `peak.compile_explained` (lines of files below `root`), `seconds` to compile.
     """
+    return measured(trace, target, root, lowered_for(trace, target))
+
+
+def measured(trace: int, target: dict[str, Any], root: str, lowered: Any) -> dict[str, Any]:
+    """The same of a trace that has been lowered."""
     jitted, args, kwargs = lowerable(kept.trace(trace))
     device = deviceless.device(target)
-    lowered = lowered_for(trace, target)
     begun = time.perf_counter()
     compiled, buffers = peak.compile_explained(getattr(lowered, "lowered", lowered), device, root)
     seconds = time.perf_counter() - begun
@@ -40,13 +44,18 @@ _lowered: dict[tuple[int, str], Any] = {}  # the one that was asked for last: it
 
 
 def lowered_for(trace: int, target: dict[str, Any]) -> Any:
-    """A kept trace, lowered for a target."""
+    """A kept trace as written, lowered for a target."""
     key = trace, json.dumps(target, sort_keys=True)
     if key not in _lowered:
-        jitted, args, kwargs = lowerable(kept.trace(trace))
         _lowered.clear()
-        _lowered[key] = deviceless.lower(jitted, args, kwargs, deviceless.device(target))
+        _lowered[key] = lowered_now(trace, target)
     return _lowered[key]
+
+
+def lowered_now(trace: int, target: dict[str, Any]) -> Any:
+    """A kept trace, traced again if jax has forgotten it, and lowered for a target."""
+    jitted, args, kwargs = lowerable(kept.trace(trace))
+    return deviceless.lower(jitted, args, kwargs, deviceless.device(target))
 
 
 def lowerable(trace: kept.Trace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

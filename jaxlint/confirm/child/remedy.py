@@ -26,7 +26,7 @@ def run(trace: int, target: dict[str, Any], root: str, remedy: str, sites: list[
     Raises Unsupported where the place does not allow it.
     """
     with applied(remedy, sites) as tried:
-        figures = memory.run(trace, target, root)
+        figures = memory.measured(trace, target, root, memory.lowered_now(trace, target))
     if not tried.done:
         raise Unsupported("the call that it is about was not traced again")
     return {**figures, "chunk": tried.chunk, "results_bytes": tried.results_bytes}
