@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jaxlint.capture import claims_fit, claims_peak, claims_state
+from jaxlint.capture import claims_fit, claims_peak, claims_run, claims_state
 from jaxlint.capture.case import Case
 from jaxlint.capture.claim import Claim
 from jaxlint.capture.subject import Subject
@@ -35,4 +35,6 @@ def _claims(subject: Subject) -> Iterator[Claim]:
         yield from claims_state.donation(case)
         yield from claims_state.other_arrays(case, growth)
         yield from claims_fit.rematerialized(case)
+    yield from claims_run.operation_by_operation(subject)
+    yield from claims_run.peak_before_running(subject)
     yield from claims_fit.earlier_peak(subject.pool)

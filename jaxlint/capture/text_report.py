@@ -10,6 +10,10 @@ from jaxlint.capture.plan import PeakBuffer, Plan, Totals
 from jaxlint.capture.report import PoolReport, Report, together
 from jaxlint.capture.sizes import share, shown
 
+CONFIRM = (
+    "to confirm a saving: jax.jit(step).lower(...).compile().memory_analysis(), before the change and after"
+)
+
 
 def lines(report: Report, top: int) -> Iterator[str]:
     """The report, line by line. `top` is how many of the largest buffers are listed."""
@@ -28,6 +32,8 @@ def lines(report: Report, top: int) -> Iterator[str]:
     yield "diagnosis"
     for claim in report.claims:
         yield from _claim(claim)
+    if any(remedy.saving is not None for claim in report.claims for remedy in claim.remedies):
+        yield f"  {CONFIRM}"
 
 
 def _plan(plan: Plan, reason: str, top: int) -> Iterator[str]:

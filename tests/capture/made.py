@@ -85,3 +85,19 @@ def capture(buffers: tuple[Buffer, ...], *, limit: int, client: str = NEW) -> by
     except Exhausted:
         pass
     return space(metadata.content(), machine.plane.content())
+
+
+def eager(number: int, *, spike: int = 0) -> bytes:
+    """So many modules of one operation, each run twice; before that an array of `spike` bytes comes and goes."""
+    metadata = Plane("/host:metadata")
+    machine = Machine(NEW, 1 << 30)
+    machine.recording = True
+    machine.release(machine.device_put(max(spike, 256)))
+    for index in range(number):
+        operation = Buffer(f"add.{index}", "add", "jit(add)/add", F32, (1024,), 4096)
+        metadata.module(
+            f"jit_op{index}({index + 1})", index + 1, hlo((WORKSPACE[0], operation), f"jit_op{index}")
+        )
+        for _ in range(2):
+            machine.execute(f"op{index}", [], [4096])
+    return space(metadata.content(), machine.plane.content())

@@ -45,9 +45,9 @@ def test_text_has_plan_runtime_and_diagnosis(capture, capsys):
     assert "execution 1, 2, 3, … 17 (17 times 104.0 MiB)" in runtime
     assert "never launched, waited 10.0 s for memory" in runtime
     assert "[measured] bytes in use at the start grow by 104.0 MiB" in diagnosis
-    assert all(
-        line.startswith(("  [measured] ", "  [inferred] ", "      ")) for line in diagnosis.splitlines()
-    )
+    *lines, last = diagnosis.splitlines()
+    assert all(line.startswith(("  [measured] ", "  [inferred] ", "      ")) for line in lines)
+    assert last.startswith("  to confirm a saving: ")
 
 
 def test_the_documentation_shows_what_is_printed(capture, capsys):

@@ -7,9 +7,10 @@ from capture import made, simulated
 from capture.places import FIXTURES, fixture, public
 from capture.simulated import MIB, NEW, OLD, trained
 
-from jaxlint.capture import load
+from jaxlint.capture import load, text_report
 from jaxlint.capture.claim import Basis, Claim
 from jaxlint.capture.report import Report
+from jaxlint.capture.text_report import CONFIRM
 
 CLIENTS = pytest.mark.parametrize("client", [OLD, NEW])
 
@@ -259,3 +260,21 @@ def test_a_capture_of_a_cpu_says_that_it_has_no_allocator_events():
 
 def test_an_earlier_peak_is_not_taken_for_that_of_the_capture(report):
     assert "earlier-peak" in claims(report(trained("kept_grads", NEW, fragmented=True)))
+
+
+def test_a_run_of_single_operations_is_told_to_read_the_runtime_part(report):
+    said = claims(report(made.eager(8)))["operation-by-operation"]
+    assert "16 of 16 executions" in said.text and "jit_op0" in said.text
+    assert "operation-by-operation" not in claims(report(made.eager(7)))
+    assert "operation-by-operation" not in claims(report(trained("kept_grads", NEW)))
+
+
+def test_a_peak_from_before_anything_ran_is_told_apart(report):
+    said = claims(report(made.eager(8, spike=64 * MIB)))["peak-before-running"]
+    assert "64.0 MiB, lies before the first execution" in said.text
+    assert "peak-before-running" not in claims(report(made.eager(8)))
+
+
+def test_a_saving_is_said_how_to_confirm(report):
+    assert CONFIRM in "\n".join(text_report.lines(report(trained("attention", NEW)), 10))
+    assert CONFIRM not in "\n".join(text_report.lines(report(trained("fits", NEW)), 10))
