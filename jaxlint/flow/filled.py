@@ -7,13 +7,17 @@ under `if reward > 0`. What is filled up to a length afterwards has that length.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.run import ROUNDS
+from jaxlint.flow.shapes import LENGTH
+from jaxlint.flow.values import BOUNDED, PER_CALL, PER_ITERATION, RAGGED, SCALAR, TREE, Origin, Value
 from jaxlint.flow.walking import own_nodes, walk
 
+ACCUMULATOR = "accumulator"  # the word for what a loop counts up
 _ADDING = frozenset({"append", "extend", "add"})
 _LOOPS = (ast.While, ast.For, ast.AsyncFor)
 _PASSING_ON = frozenset({"abs", "bool", "int", "float", "round"})  # builtins that ask nobody
@@ -23,15 +27,73 @@ def open_loop(frame: Frame, node: ast.AST) -> ast.AST | None:
     """The loop that filled the list of this name with as many members as it happened to go round."""
     if not isinstance(node, ast.Name) or not hasattr(node, "lineno"):
         return None
-    bound = bindings_of(frame).of(node.id)
-    if len(bound) != 1 or not _is_empty_list(bound[0]):
-        return None
-    key = (bound[0], node.id)
-    if key not in frame.run.filled:
-        frame.run.filled[key] = _open_loop(scope_of(frame), node.id, bound[0])
-    loop = frame.run.filled[key]
+    loop = _filling(frame, node.id)
     ended = loop is not None and (loop.end_lineno or loop.lineno) < node.lineno  # type: ignore[attr-defined]
     return loop if ended else None
+
+
+def _filling(frame: Frame, name: str) -> ast.AST | None:
+    """The loop with an open end that fills the list of this name, which is empty before."""
+    bound = bindings_of(frame).of(name)
+    if len(bound) != 1 or not _is_empty_list(bound[0]):
+        return None
+    key = (bound[0], name)
+    if key not in frame.run.filled:
+        frame.run.filled[key] = _open_loop(scope_of(frame), name, bound[0])
+    return frame.run.filled[key]
+
+
+def note_filled(frame: Frame, loop: ast.AST, names: Iterable[str]) -> None:
+    """After a loop with an open end, the lists of these names that it filled have as many members as it happened to
+    go round: so do those that they are put into, or that a function returns."""
+    for name in names:
+        value = frame.names.get(name)
+        if value is None or value.kind != TREE or value.tags & BOUNDED or _filling(frame, name) is not loop:
+            continue
+        varies = PER_ITERATION if frame.loop else PER_CALL
+        origin = Origin(frame.module, loop, LENGTH)
+        frame.names[name] = Value(TREE, varies, value.tags | RAGGED, None, value.element, origin)
+
+
+def note_counts(frame: Frame, loop: ast.AST, names: Iterable[str]) -> None:
+    """After a loop with an open end, what it counted up says how often it happened to go round."""
+    ends = list(_ends(loop))
+    if not ends or not all(_is_open(loop, test) for test in ends):
+        return
+    for name in names:
+        value = frame.names.get(name)
+        if value is None or value.kind != SCALAR or value.origin is None or value.origin.word != ACCUMULATOR:
+            continue
+        if _is_within(value.origin.node, loop):
+            frame.names[name] = value.but(origin=value.origin._replace(word=ROUNDS))
+
+
+def _is_within(node: ast.AST, loop: ast.AST) -> bool:
+    return any(part is node for part in walk(loop))
+
+
+def flushes(loop: ast.AST) -> set[ast.AST]:
+    """The nodes that empty a list where the loop has found out something, at the end of an episode say: until then
+    the list has become as long as it happened to."""
+    found: set[ast.AST] = set()
+    for test in own_nodes(loop):
+        if not isinstance(test, ast.If) or not all(_is_open(loop, part) for part in _operands(test.test)):
+            continue
+        asked = {name for part in walk(test.test) if (name := dotted_name(part)) is not None}
+        for node in (n for child in test.body for n in walk(child)):
+            if isinstance(node, ast.Assign) and _is_empty_list(node.value):
+                emptied = [dotted_name(target) for target in node.targets]
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == "clear"
+            ):
+                emptied = [dotted_name(node.func.value)]
+            else:
+                continue
+            if asked.isdisjoint(filter(None, emptied)):
+                found.add(node)
+    return found
 
 
 def _is_empty_list(node: ast.expr) -> bool:
@@ -103,6 +165,8 @@ def _found_out(loop: ast.AST) -> set[str]:
     found: set[str] = set()
     for node in own_nodes(loop):
         if isinstance(node, ast.Assign):
+            if _asks_length(node.value):
+                continue  # `full = len(batch) == size`
             found.update(n.id for target in node.targets for n in walk(target) if isinstance(n, ast.Name))
         elif isinstance(node, ast.AugAssign) and not isinstance(node.value, ast.Constant):
             found.update(n.id for n in [node.target] if isinstance(n, ast.Name))

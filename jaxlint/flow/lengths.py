@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.filled import open_loop
+from jaxlint.flow.filled import flushes, open_loop
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.shapes import LENGTH
@@ -40,13 +40,16 @@ _CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__", "reset", "clear
 
 def resized(frame: Frame, code: ast.AST) -> dict[str, ast.AST]:
     """The names of the containers that some code makes longer or shorter, and where it does; not those that it
-    makes anew as well, or that it takes from what it puts there."""
+    makes anew as well, or that it takes from what it puts there, unless it does that when it happens to."""
     known = frame.run.resized.get(code)
     if known is None:
         added: dict[str, ast.AST] = {}
         taken: dict[str, ast.AST] = {}
         anew: set[str] = set()
+        emptied = flushes(code) if isinstance(code, (ast.For, ast.AsyncFor, ast.While)) else ()
         for node in walk(code):
+            if node in emptied:
+                continue
             name = _added_to(node)
             if name is not None:
                 added.setdefault(name, node)

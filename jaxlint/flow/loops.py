@@ -9,9 +9,11 @@ from collections.abc import Callable
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.carry import carried
+from jaxlint.flow.filled import ACCUMULATOR, note_counts, note_filled
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.growth import after_loop, growing_in
 from jaxlint.flow.iteration import as_iterable, iterated
+from jaxlint.flow.lengths import resized
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.statements import target_names
 from jaxlint.flow.unrolled import note_loop
@@ -93,6 +95,9 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     frame.names = after
     if frame.grows:
         after_loop(frame, node)
+    if not frame.level:
+        note_filled(frame, node, resized(frame, node))
+        note_counts(frame, node, names)
     _settle(frame, names)
     if endless and loop.broken is None:
         return True
@@ -191,7 +196,7 @@ def _carried(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value
     """What a name is at the start of any iteration, given what the rehearsal left it as."""
     if after.kind == SCALAR and after.tags & MOVED:
         return Value(
-            SCALAR, PER_ITERATION, after.tags & BOUNDED, None, None, Origin(frame.module, node, "accumulator")
+            SCALAR, PER_ITERATION, after.tags & BOUNDED, None, None, Origin(frame.module, node, ACCUMULATOR)
         )
     if after.kind == SCALAR and after.tags & CARRIED:
         return before

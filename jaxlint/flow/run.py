@@ -290,10 +290,11 @@ class Run:
 
 # Words for values that are read off data or drawn: new in each call of the code that makes them.
 LEN_OF_ANOTHER = "len of another"  # thing each time: they may all be of one length
+ROUNDS = "rounds"  # that a loop with an open end went
 DRAWN = frozenset(
     {
         *("item", "int of array", "float of array", "random number", "clock", "identifier", "counter"),
-        *("len", LEN_OF_ANOTHER),
+        *("len", LEN_OF_ANOTHER, ROUNDS),
     }
 )
 
@@ -304,9 +305,12 @@ def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:
     if value.kind == TREE and value.data.__class__ is list:
         members = [_as_seen_by(v, function, caller) for v in value.data]
         return Value(TREE, value.varies, value.tags, members, None, value.origin)
+    if value.kind == TREE and value.data.__class__ is dict:
+        known = {key: _as_seen_by(v, function, caller) for key, v in value.data.items()}
+        return Value(TREE, value.varies, value.tags, known, None, value.origin)
     if value.kind == TREE and value.element is not None and value.element.varies:
         element = _as_seen_by(as_member(value.element), function, caller)
-        return Value(TREE, value.varies, value.tags, None, element, value.origin)
+        value = Value(TREE, value.varies, value.tags, None, element, value.origin)
     if value.kind == INSTANCE and any(f.varies and f.tags & SHAPED for f in value.data.fields.values()):
         seen = value.data.described()
         seen.fields = {

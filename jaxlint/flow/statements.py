@@ -6,6 +6,7 @@ import ast
 
 from jaxlint.flow import effects, lending, patching, traced
 from jaxlint.flow.assignment import assign
+from jaxlint.flow.filled import ACCUMULATOR
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.guards import TRACER_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
 from jaxlint.flow.iteration import element_of
@@ -105,7 +106,7 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
         lending.written(frame, node, node.target)
     else:
         note_extension(frame, node)
-    if value.varies and value.origin is not None and value.origin.word == "accumulator":
+    if value.varies and value.origin is not None and value.origin.word == ACCUMULATOR:
         value = value.but(origin=value.origin._replace(node=node))
     if isinstance(node.target, ast.Attribute) and value.kind == SCALAR and not value.varies:
         value = value.but(
