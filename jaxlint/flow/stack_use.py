@@ -113,6 +113,7 @@ class StackUses:
         self.reducer = ""
         self.along = False  # the reduction names the first axis
         self.assigned = ("", "")
+        self._followed: set[str] = set()  # the names being looked at
         function = frame.function
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
         parents = frame.run.parents.get(self.scope)
@@ -180,7 +181,11 @@ class StackUses:
             if target.id == "_":
                 return "unused", []
             return "kept", []
+        if target.id in self._followed:
+            return "kept", []  # `x = x + stack`: made of itself
+        self._followed.add(target.id)
         verdicts = [self._of_expression(load) for load in self._loads(target.id)]
+        self._followed.remove(target.id)
         return _combine(verdicts) if verdicts else ("unused", [])
 
     def _loads(self, name: str) -> list[ast.Name]:

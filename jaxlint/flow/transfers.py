@@ -10,7 +10,7 @@ from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.facts import DatasetTransfer, Replication
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE, DEVICE_VALUE, HOST, TREE, UNKNOWN, Value, is_small
 from jaxlint.flow.walking import children, walk
@@ -48,13 +48,14 @@ def replicate(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 class PendingTransfer(PendingFact):
     """An array put on the device under a name; how it is read afterwards is looked at when the run is over."""
 
-    __slots__ = ("frame", "node", "proof", "target")
+    __slots__ = ("_in_loops", "frame", "node", "proof", "target")
 
     def __init__(self, frame: Frame, node: ast.Call, target: str) -> None:
         self.frame = frame
         self.node = node
         self.target = target
         self.proof = frame.proof()
+        self._in_loops: set[str] = set()  # the names of what the module's loops call
 
     def fact(self) -> DatasetTransfer | None:
         frame = self.frame
@@ -62,7 +63,10 @@ class PendingTransfer(PendingFact):
             return None
         local = "." not in self.target and frame.function is not None
         tree: ast.AST = scope_of(frame) if local else frame.module.tree
-        read = next(self._slices(tree, looped=False, traced=False), None)
+        loops = (loop for loop in walk(frame.module.tree) if isinstance(loop, _LOOPS))
+        calls = (n for loop in loops for n in walk(loop) if isinstance(n, ast.Call))
+        self._in_loops = {*_ITERATES, *(last_name(n.func) for n in calls)}
+        read = next(self._slices(tree, self.target, looped=False, traced=False), None)
         if read is None:
             return None
         return DatasetTransfer(
@@ -81,25 +85,50 @@ class PendingTransfer(PendingFact):
         called = (n.func for value in made for n in walk(value) if isinstance(n, ast.Call))
         return any(_LOADERS.search((dotted_name(f) or "").rpartition(".")[2]) for f in called)
 
-    def _slices(self, node: ast.AST, looped: bool, traced: bool) -> Iterator[ast.Subscript]:
-        """Reads of a part of it, another one each time, outside any trace."""
+    def _slices(self, node: ast.AST, target: str, looped: bool, traced: bool) -> Iterator[ast.Subscript]:
+        """Reads of a part of it, another one each time, outside any trace, here or where it is passed to."""
         for child in children(node):
             inside, in_trace = looped, traced
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 function = self.frame.module.functions.get(child)
                 in_trace = traced or function in self.frame.run.traced
-                inside = not isinstance(child, ast.Lambda) and child.name in _ITERATES
+                inside = not isinstance(child, ast.Lambda) and child.name in self._in_loops
             elif isinstance(child, _LOOPS):
                 inside = True
-            if isinstance(child, ast.Subscript) and looped and not traced and self._is_part(child):
+            if isinstance(child, ast.Subscript) and looped and not traced and _is_part(child, target):
                 yield child
-            yield from self._slices(child, inside, in_trace)
+            if isinstance(child, ast.Call) and not traced and node is not self.node:
+                yield from self._passed_on(child, target, inside)
+            yield from self._slices(child, target, inside, in_trace)
 
-    def _is_part(self, node: ast.Subscript) -> bool:
-        if not isinstance(node.ctx, ast.Load) or dotted_name(node.value) != self.target:
-            return False
-        index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
-        return any(isinstance(n, ast.Name) for n in walk(index))
+    def _passed_on(self, call: ast.Call, target: str, looped: bool) -> Iterator[ast.Subscript]:
+        """`batches(data, 32)` of a function of the module."""
+        words = [k.arg for k in call.keywords if dotted_name(k.value) == target]
+        at = [i for i, a in enumerate(call.args) if dotted_name(a) == target]
+        if not (at or words) or not isinstance(call.func, ast.Name):
+            return
+        for function in list(self.frame.module.functions.values()):
+            if function.name != call.func.id or function in self.frame.run.traced or function.is_method:
+                continue
+            names = [*(function.params[i] for i in at if i < len(function.params)), *words]
+            for name in names:
+                if name is not None and name != target:
+                    yield from self._slices(function.node, name, looped, traced=False)
+
+
+def _is_part(node: ast.Subscript, target: str) -> bool:
+    """`data[i:j]`, `data["x"][rows]`: not `data[name]` of a dict."""
+    whole = node.value
+    while isinstance(whole, ast.Attribute) or (
+        isinstance(whole, ast.Subscript) and isinstance(whole.slice, ast.Constant)
+    ):
+        if dotted_name(whole) == target:
+            break
+        whole = whole.value
+    if not isinstance(node.ctx, ast.Load) or dotted_name(whole) != target:
+        return False
+    index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+    return any(isinstance(n, ast.Name) for n in walk(index))
 
 
 def note_transfer(frame: Frame, call: Call) -> None:
@@ -111,7 +140,9 @@ def note_transfer(frame: Frame, call: Call) -> None:
     if given is None or given.kind not in (HOST, UNKNOWN, DEVICE, TREE) or is_small(given):
         return
     if isinstance(node.args[0], (ast.List, ast.Tuple, ast.Constant, ast.ListComp)):
-        return
+        names = node.args[0].elts if isinstance(node.args[0], ast.Tuple) else ()
+        if not names or any(dotted_name(name) is None for name in names):
+            return
     if not isinstance(statement, ast.Assign):
         return
     pairs = [(target, statement.value) for target in statement.targets]
@@ -122,6 +153,8 @@ def note_transfer(frame: Frame, call: Call) -> None:
             and len(target.elts) == len(value.elts)
         ):
             pairs += zip(target.elts, value.elts, strict=True)
+        elif isinstance(target, ast.Tuple) and value is node:
+            pairs += [(item, node) for item in target.elts]  # `x, y = device_put((x, y))`
         name = dotted_name(target)
         if value is node and name is not None:
             frame.log.append(PendingTransfer(frame, node, name))
