@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, growth, traced
+from jaxlint.flow import growth, traced, upcasts
 from jaxlint.flow.attention import note_softmax
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.crossing import as_traced
@@ -373,7 +373,7 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             result = growth.passed_on(result, function.data, nodes)
     if result is None or not trees:
         return UNKNOWN_VALUE
-    return dtypes.mapped(frame, dotted, call, _mapped(trees[0], result))
+    return upcasts.mapped(frame, dotted, call, _mapped(trees[0], result))
 
 
 def _mapped(structure: Value, result: Value) -> Value:

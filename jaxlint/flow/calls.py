@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import dtypes, effects, growth, impure, lending, linen, masks, patching, traced, weak_types
+from jaxlint.flow import (
+    dtypes,
+    effects,
+    growth,
+    impure,
+    lending,
+    linen,
+    masks,
+    patching,
+    traced,
+    upcasts,
+    weak_types,
+)
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.crossing import as_traced
@@ -62,7 +74,7 @@ from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.impure import FILE_METHODS
 from jaxlint.jax_api.loading import RESTORE_METHODS
-from jaxlint.jax_api.precision import solver
+from jaxlint.jax_api.precision import TREE_CASTS, solver
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, UNROLLING
 
 _GENERATORS = ("numpy.random.Generator().", "random.Random().")
@@ -290,8 +302,8 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
             result = weak_types.eager_result(dotted, last, call, result)
         if kind in dtypes.TYPED:
             return dtypes.typed(frame, dotted, last, call, result)
-    elif dotted in dtypes.TREE_CASTS:
-        result = dtypes.cast_tree(frame, dotted, call)
+    elif dotted in TREE_CASTS:
+        result = upcasts.cast_tree(frame, dotted, call)
     else:
         keep(call)
         unrolled = dotted in UNROLLING and frame.level >= JIT

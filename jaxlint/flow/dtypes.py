@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.facts import LowPrecisionSolve, TreeUpcast, WideRequest
-from jaxlint.flow.frame import Call, Frame, evaluate
-from jaxlint.flow.objects import Closure
+from jaxlint.flow.facts import LowPrecisionSolve, WideRequest
+from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.operand import operand
 from jaxlint.flow.values import (
     API,
@@ -15,14 +14,11 @@ from jaxlint.flow.values import (
     CONSTANT,
     DEVICE,
     FOREIGN,
-    FUNCTION,
     INSTANCE,
     LOW,
-    PARTIAL,
     TRACERS,
     TREE,
     UNKNOWN,
-    UNKNOWN_VALUE,
     Origin,
     Value,
     is_number,
@@ -31,12 +27,10 @@ from jaxlint.flow.values import (
 from jaxlint.jax_api.arrays import ARRAY_METHODS
 from jaxlint.jax_api.precision import (
     CASTS,
-    FULL,
     NARROWED,
     NOT_FLOAT,
     SECOND_ORDER,
     TAKES_SOLVER,
-    TREE_CASTS,
     dtype_named,
     solver,
 )
@@ -62,7 +56,7 @@ def typed(frame: Frame, dotted: str, last: str, call: Call, result: Value) -> Va
         if asked in NARROWED:
             _note_wide(frame, node, dotted, asked)
         return _as_asked(frame, call.node, result, asked)
-    if any(_is_low(value) for value in call.values()):
+    if any(is_low(value) for value in call.values()):
         note_solver(frame, dotted, call)
         return _kept(last, call.values(), result)
     return result
@@ -110,17 +104,18 @@ def _note_wide(frame: Frame, node: ast.AST, api: str, asked: str) -> None:
 def _as_asked(frame: Frame, node: ast.AST, result: Value, asked: str) -> Value:
     """A result of the dtype that was asked for, "" or "?" where that is not known."""
     if asked in LOW_DTYPES:
-        return _low(frame, node, result, asked)
+        return lowered(frame, node, result, asked)
     return result.but(tags=result.tags & ~LOW) if result.tags & LOW else result
 
 
-def _low(frame: Frame, node: ast.AST, value: Value, dtype: str) -> Value:
+def lowered(frame: Frame, node: ast.AST, value: Value, dtype: str) -> Value:
+    """A value that is made of low precision here."""
     if value.kind not in ARRAYS and value.kind not in (UNKNOWN, TREE):
         return value
     return value.but(tags=value.tags | LOW, origin=Origin(frame.module, node, "low precision", dtype))
 
 
-def _is_low(value: Value) -> bool:
+def is_low(value: Value) -> bool:
     """All floats of it are of low precision."""
     if value.tags & LOW:
         return True
@@ -144,7 +139,7 @@ def _kept(last: str, arguments: list[Value], result: Value) -> Value:
         return result
     origin: Origin | None = None
     for value in arguments:
-        if _is_low(value):
+        if is_low(value):
             origin = origin or _source(value)
         elif (value.kind in ARRAYS and not value.tags & BOOLEAN_MASK) or value.kind in (UNKNOWN, TREE):
             return result
@@ -175,7 +170,7 @@ def note_solver(frame: Frame, dotted: str, call: Call) -> None:
     if not name or frame.quiet or not hasattr(call.node, "lineno"):
         return
     for position, value in enumerate(call.values()):
-        if not _is_low(value):
+        if not is_low(value):
             continue
         source = _source(value)
         use = frame.place(call.node)
@@ -200,106 +195,11 @@ def _given_solver(call: Call) -> str:
     return ""
 
 
-# ---------------------------------------------------------------- trees
-
-
-def cast_tree(frame: Frame, dotted: str, call: Call) -> Value:
-    """`optax.tree_utils.tree_cast(tree, dtype)`."""
-    subject, given = call.argument(0, "tree"), call.argument(1, "dtype")
-    asked = dtype_of(given) if given is not None else ""
-    if subject is None:
-        return UNKNOWN_VALUE
-    return _as_cast(frame, call, dotted, asked, subject, call.argument_node(0, "tree"), subject.but(tags=0))
-
-
-def mapped(frame: Frame, dotted: str, call: Call, result: Value) -> Value:
-    """`tree_map(function, tree)`: is it a cast of the whole tree?"""
-    function = call.argument(0, "f")
-    if function is None or len(call.positional) != 2:
-        return result
-    asked = _leaf_dtype(frame, function)
-    if not asked:
-        return result
-    return _as_cast(frame, call, dotted, asked, call.positional[1], call.argument_node(1), result)
-
-
-def _as_cast(
-    frame: Frame, call: Call, dotted: str, asked: str, subject: Value, node: ast.expr | None, result: Value
-) -> Value:
-    if asked in LOW_DTYPES:
-        return _low(frame, call.node, result, asked)
-    if asked in FULL and node is not None and not frame.quiet and hasattr(call.node, "lineno"):
-        frame.record(
-            TreeUpcast(
-                frame.place(call.node),
-                frame.symbol,
-                frame.proof(),
-                api=dotted,
-                dtype=asked,
-                operand=operand(frame, node, subject),
-                low=_is_low(subject),
-                rebinds=node.id in frame.targets if isinstance(node, ast.Name) else False,
-            )
-        )
-    return result
-
-
-def _leaf_dtype(frame: Frame, function: Value) -> str:
-    """The dtype that a function casts its only argument to and does nothing else, "" otherwise."""
-    if function.kind == API:
-        return dtype_named(function.data)
-    if function.kind == PARTIAL and not function.data.args:
-        given = function.data.keywords.get("dtype")
-        last = function.data.api.rpartition(".")[2]
-        return dtype_of(given) if given is not None and last in CASTS else ""
-    if function.kind != FUNCTION:
-        return ""
-    closure: Closure = function.data
-    node = closure.function.node
-    body = node.body if isinstance(node, ast.Lambda) else _only_result(node)
-    parameter = closure.function.params[0] if closure.function.params else ""
-    if isinstance(body, ast.IfExp):
-        body = body.orelse if _names(body.body, parameter) else body.body
-    if not isinstance(body, ast.Call) or closure.function.module is not frame.module:
-        return ""
-    return _cast_dtype(frame, body, parameter)
-
-
-def _only_result(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
-    """What a function returns, if its body is that alone, or that behind one test."""
-    body = node.body[1:] if isinstance(node.body[0], ast.Expr) and len(node.body) > 1 else node.body
-    first = body[0]
-    if isinstance(first, ast.If) and len(first.body) == 1 and len(body) <= 2:
-        first = first.body[0]
-    return first.value if isinstance(first, ast.Return) else None
-
-
-def _cast_dtype(frame: Frame, body: ast.Call, parameter: str) -> str:
-    callee = body.func
-    if not isinstance(callee, ast.Attribute):
-        return ""
-    words = [k.value for k in body.keywords if k.arg == "dtype"]
-    if callee.attr == "astype" and _names(callee.value, parameter):
-        asked = [*body.args[:1], *words]
-    elif callee.attr in CASTS and body.args and _names(body.args[0], parameter):
-        asked = [*body.args[1:2], *words]
-    elif len(body.args) == 1 and _names(body.args[0], parameter):
-        asked = [callee]
-    else:
-        return ""
-    return dtype_of(evaluate(frame, asked[0])) if asked else ""
-
-
-def _names(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
 __all__ = [
-    "TREE_CASTS",
     "TYPED",
-    "cast_tree",
     "combined",
-    "mapped",
+    "is_low",
+    "lowered",
     "member",
     "method",
     "note_solver",

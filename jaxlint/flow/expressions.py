@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow import text, traced
+from jaxlint.flow import text, traced, upcasts
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
@@ -296,6 +296,7 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         value = evaluate(frame, node.elt)
     if not literal and isinstance(node, (ast.ListComp, ast.DictComp)):
         note_collected(frame, node, value)
+        upcasts.collected(frame, node)
     frame.literal_loops -= literal
     frame.log.append(LoopEnd())
     if not literal:

@@ -803,9 +803,10 @@ class LowPrecisionSolve(Fact):
 
 @record
 class TreeUpcast(Fact):
-    """A whole tree is cast to float32 or float64, leaf by leaf, and nothing else.
+    """A whole tree of parameters or gradients is cast to float32 or float64, leaf by leaf, at most scaled.
 
-    `low`: it is known to be of low precision. `rebinds`: the result takes the name of the tree.
+    `low`: it is known to be of low precision. `rebinds`: the result takes the name of the tree. `read_again`: where
+    the function reads the tree after the cast.
     """
 
     api: str
@@ -813,6 +814,7 @@ class TreeUpcast(Fact):
     operand: Operand
     low: bool
     rebinds: bool
+    read_again: Place | None = None
 
 
 # ---------------------------------------------------------------- configuration and import
