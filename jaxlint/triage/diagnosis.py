@@ -100,13 +100,22 @@ def _of_series(scan: Scan, found: Diagnosis) -> list[Evidence]:
         other = ", and device memory is flat" if kind == "host-grows" and flat_device else ""
         text = (
             f"{series.name} grows {how} from {shown(growth.begin)} to {shown(growth.end)}, "
-            f"by {shown(growth.per_step)} a {growth.of}{other}"
+            f"by {shown(growth.per_step)} a {growth.of}{other}{_until_full(series, growth)}"
         )
         places = [series.samples[0].place, series.samples[-1].place]
         # Numbers without a unit may be anything, but in a log that holds nothing else.
         proof = not series.is_assumed or series.seen * 10 >= 9 * scan.lines.get(places[0].file, 0)
         evidence.append(Evidence(kind, text, count=series.seen, places=places, last=places[-1], proof=proof))
     return evidence
+
+
+def _until_full(series: Series, growth: Growth) -> str:
+    """How long it can go on, where the log says how large the memory is."""
+    left = series.capacity - series.last
+    if left <= 0 or growth.per_step <= 0:
+        return ""
+    more = f"{left / growth.per_step:,.0f} {growth.of}s"
+    return f"; at that rate its {shown(series.capacity)} are full after {more} more"
 
 
 def _is_high(series: Series, ran_out: bool) -> bool:

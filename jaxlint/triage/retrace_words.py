@@ -26,6 +26,8 @@ def describe(boundary: Boundary) -> None:
         why, remedy, rules = _GROWING_WORDS
     inferred = "" if boundary.own else boundary.why
     boundary.why, boundary.remedy, boundary.rules = inferred or why, remedy, rules
+    if boundary.over:
+        boundary.why, boundary.remedy, boundary.rules = "at the start, and not since", "", ()
 
 
 def _grows_by_one(boundary: Boundary) -> bool:

@@ -112,7 +112,6 @@ def _boundaries(diagnosis: Diagnosis) -> Iterator[str]:
         seconds = f"{b.seconds_after_warm_up:.2f} s" if b.seconds else "-"
         rank = f" (rank {b.rank})" if b.rank else ""
         remarks = b.why if b.leaks or not b.own else ""
-        remarks = "at the start, and not since" if b.over else remarks
         loaded = f"{b.loaded} from the cache; " if b.loaded else ""
         table.append((str(b.count), str(b.forms or "-"), seconds, b.name + rank, loaded + remarks))
     widths = [max(len(row[i]) for row in table) for i in range(4)]

@@ -148,6 +148,7 @@ def test_what_was_over_early_is_said_in_the_table() -> None:
     (boundary,) = diagnosis_of(*made_anew(8), *STEPS).boundaries
 
     assert boundary.over and boundary.count == 8
+    assert (boundary.why, boundary.rules) == ("at the start, and not since", ())
 
 
 def test_what_training_and_evaluation_compile_once_each_is_over() -> None:
@@ -290,6 +291,13 @@ def test_a_device_that_is_flat_and_runs_out_is_about_one_phase() -> None:
 
     assert [str(family) for family in diagnosis.families] == ["device memory"]
     assert any(e.symptom == "one-phase" for e in diagnosis.evidence)
+
+
+def test_growth_says_when_the_memory_is_full() -> None:
+    log = [line for n in range(12) for line in (f"step {n}", *samples_of_gpu([20_000 + 1000 * n])[n > 0 :])]
+    (evidence,) = diagnosis_of(*log).evidence
+
+    assert evidence.text.endswith("; at that rate its 79.6 GiB are full after 51 steps more")
 
 
 def test_a_host_that_is_nearly_full_is_a_hint_and_no_more() -> None:
