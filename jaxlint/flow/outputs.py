@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jaxlint.finding import Place
 from jaxlint.flow.bindings import Bindings, look, scope_of
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import (
@@ -126,14 +127,23 @@ def _passed(frame: Frame, name: str, depth: int) -> Place | None:
         return None
     position = function.params.index(name) - function.is_method
     places: list[Place | None] = []
-    for caller in (None, *frame.module.functions.values()):
+    for caller, call in _calls(frame.module).get(function.name, ()):
         inside = Frame(frame.run, frame.module, frame.evaluation, caller, frame.level, 0, None)
-        for call in own_nodes(scope_of(inside)):
-            if not isinstance(call, ast.Call) or last_name(call.func) != function.name:
-                continue
-            given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
-            places.append(_source(inside, given[0], call.lineno, depth - 1) if given else None)
+        given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
+        places.append(_source(inside, given[0], call.lineno, depth - 1) if given else None)
     return places[0] if places and None not in places else None
+
+
+def _calls(module: LoadedModule) -> dict[str, list[tuple[Function | None, ast.Call]]]:
+    """The calls in a module by the last name of what is called, and the functions around them."""
+    known: dict[str, list[tuple[Function | None, ast.Call]]] | None = module.tree.__dict__.get("calls")
+    if known is None:
+        known = module.tree.calls = {}  # type: ignore[attr-defined]  # once for each tree
+        for caller in (None, *module.functions.values()):
+            for node in own_nodes(caller.node if caller is not None else module.tree):
+                if isinstance(node, ast.Call):
+                    known.setdefault(last_name(node.func), []).append((caller, node))
+    return known
 
 
 def _field_source(frame: Frame, name: str, line: int, depth: int) -> Place | None:

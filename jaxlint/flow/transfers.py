@@ -10,6 +10,7 @@ from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.facts import DatasetTransfer, Replication
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE, DEVICE_VALUE, HOST, TREE, UNKNOWN, Value, is_small
@@ -48,7 +49,7 @@ def replicate(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 class PendingTransfer(PendingFact):
     """An array put on the device under a name; how it is read afterwards is looked at when the run is over."""
 
-    __slots__ = ("_in_loops", "frame", "node", "proof", "target")
+    __slots__ = ("_entered", "_in_loops", "frame", "node", "proof", "target")
 
     def __init__(self, frame: Frame, node: ast.Call, target: str) -> None:
         self.frame = frame
@@ -56,6 +57,7 @@ class PendingTransfer(PendingFact):
         self.target = target
         self.proof = frame.proof()
         self._in_loops: set[str] = set()  # the names of what the module's loops call
+        self._entered: set[tuple[Function, str]] = set()  # the parameters that it was followed to
 
     def fact(self) -> DatasetTransfer | None:
         frame = self.frame
@@ -112,7 +114,8 @@ class PendingTransfer(PendingFact):
                 continue
             names = [*(function.params[i] for i in at if i < len(function.params)), *words]
             for name in names:
-                if name is not None and name != target:
+                if name is not None and (function, name) not in self._entered:
+                    self._entered.add((function, name))
                     yield from self._slices(function.node, name, looped, traced=False)
 
 
