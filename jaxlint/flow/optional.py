@@ -17,6 +17,7 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.shapes import FEW
 from jaxlint.flow.values import PER_ITERATION, RAGGED, TREE, UNKNOWN, Value
+from jaxlint.flow.windows import filling
 
 if TYPE_CHECKING:
     from jaxlint.flow.crossing import Passed
@@ -211,3 +212,7 @@ def _unstable(frame: Frame, passed: Passed) -> Iterator[tuple[str, str, LoadedMo
     changes = listed.varies >= PER_ITERATION or listed is not value
     if listed.kind == TREE and listed.tags & RAGGED and changes and origin is not None and origin.word != FEW:
         yield "growing", "", origin.module, origin.node
+        return
+    window = filling(frame, passed.node)
+    if window is not None:
+        yield "filling", "", frame.module, window

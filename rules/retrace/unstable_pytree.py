@@ -24,6 +24,10 @@ _SAID = {
     "empty": ("is empty at first and filled from then on", "Start with what it will hold."),
     "optional key": ("is there in some rounds only", "Put a neutral value there in the others."),
     "optional value": ("is None in some rounds", "Pass a neutral value instead."),
+    "filling": (
+        "has fewer members in the first rounds",
+        "Begin with a full window, and mask what is missing.",
+    ),
     "growing": ("is longer in every round", "Keep it in one array of full length, with a count."),
 }
 _ALTERNATING = ("optional key", "optional value")
@@ -39,7 +43,7 @@ class UnstablePytree(Rule):
     def check(self, fact: UnstableStructure, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         callee = f"`{wording.function_name(fact.boundary)}`"
         what, remedy = _SAID[fact.how]
-        times = "again for every length" if fact.how == "growing" else "once for each form"
+        times = "again for every length" if fact.how in ("growing", "filling") else "once for each form"
         loop = fact.loop or fact.proof.repeated
         # Two forms may be meant: that costs one compilation more, once.
         mild = fact.how in _ALTERNATING or ctx.role is ModuleRole.TEST
