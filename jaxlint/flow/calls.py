@@ -75,6 +75,7 @@ from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.impure import FILE_METHODS
 from jaxlint.jax_api.loading import RESTORE_METHODS
 from jaxlint.jax_api.precision import TREE_CASTS, solver
+from jaxlint.jax_api.solvers import SOLVERS
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, UNROLLING
 
 _GENERATORS = ("numpy.random.Generator().", "random.Random().")
@@ -291,6 +292,10 @@ def _call_foreign(frame: Frame, callee: Value, call: Call) -> Value:
 def call_api(frame: Frame, dotted: str, call: Call) -> Value:
     """A call of a library name."""
     kind, last = category(dotted)
+    if dotted in SOLVERS:
+        from jaxlint.flow.solvers import hand_over
+
+        hand_over(frame, dotted, call)
     handler = API_CALLS.get(kind)
     if handler is not None:
         result = handler(frame, dotted, last, call)

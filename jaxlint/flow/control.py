@@ -52,7 +52,7 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             operands = call.positional[3:] if last == "cond" else []
             call_boundary(frame, value, Call(call.node, operands, {}))
             continue
-        closure = _closure(frame, value, call)
+        closure = closure_of(frame, value, call)
         if closure is None:
             continue
         traced = _trace_body(frame, closure, last, call)
@@ -76,7 +76,7 @@ def _bodies(dotted: str, call: Call) -> list[Value]:
     return flat
 
 
-def _closure(frame: Frame, value: Value, call: Call) -> Closure | None:
+def closure_of(frame: Frame, value: Value, call: Call) -> Closure | None:
     if value.kind == FUNCTION:
         closure: Closure = value.data
         return closure
