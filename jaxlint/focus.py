@@ -1,24 +1,25 @@
 """Suspects → libcst nodes: parse only the statements that a rule asks about.
 
 Parsing with libcst costs about ten times what `ast` does, and suspects touch under half a percent of the
-lines of real packages. What is parsed together is a top-level statement; of a class it is the header with the
-one method or statement that is asked about. No scope or qualified-name provider is ever run: positions are
-enough.
+lines of real packages: it is not even imported before a rule asks for a node. What is parsed together is a
+top-level statement; of a class it is the header with the one method or statement that is asked about. No scope
+or qualified-name provider is ever run: positions are enough.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from functools import cache, cached_property
-from typing import cast
-
-import libcst as cst
-from libcst.metadata import CodeRange, PositionProvider
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Span
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from jaxlint.piece import Piece
 
 _Lines = tuple[int, int]  # first and last, from 1
 
@@ -29,7 +30,7 @@ class Focus:
     def __init__(self, source: str, tree: ast.Module) -> None:
         self.source = source
         self.tree = tree
-        self._pieces: dict[tuple[_Lines, ...], _Piece] = {}
+        self._pieces: dict[tuple[_Lines, ...], Piece] = {}
 
     @cached_property
     def lines(self) -> list[str]:
@@ -42,7 +43,9 @@ class Focus:
         if ranges is None:
             return None
         if ranges not in self._pieces:
-            self._pieces[ranges] = _Piece(self.lines, ranges)
+            from jaxlint.piece import Piece
+
+            self._pieces[ranges] = Piece(self.lines, ranges)
         return self._pieces[ranges].by_span.get(span)
 
     def span(self, node: cst.CSTNode) -> Span:
@@ -58,6 +61,8 @@ class Focus:
 
     def code(self, node: cst.CSTNode) -> str:
         """The source of a node, also of one made by a rule."""
+        import libcst as cst
+
         return cst.Module([]).code_for_node(node)
 
     def text(self, span: Span) -> str:
@@ -68,80 +73,11 @@ class Focus:
         last = self.lines[span.end_line - 1][: span.end_column - 1]
         return first + "".join(self.lines[span.line : span.end_line - 1]) + last
 
-    def _piece(self, node: cst.CSTNode) -> _Piece:
+    def _piece(self, node: cst.CSTNode) -> Piece:
         for piece in self._pieces.values():
             if id(node) in piece.spans:
                 return piece
         raise KeyError(node)
-
-
-class _Piece:
-    """Some stretches of lines, parsed as one module."""
-
-    def __init__(self, lines: list[str], ranges: tuple[_Lines, ...]) -> None:
-        self._numbers = [number for first, last in ranges for number in range(first, last + 1)]
-        self._numbers.append(self._numbers[-1] + 1)
-        self.by_span: dict[Span, cst.CSTNode] = {}
-        self.spans: dict[int, Span] = {}  # by the node's id: its own hash is slow
-        self.around: dict[int, cst.CSTNode] = {}
-        try:
-            self._module = cst.parse_module("".join(lines[number - 1] for number in self._numbers[:-1]))
-        except cst.ParserSyntaxError:
-            return  # newer than libcst: the findings stand, without fixes
-        self._positions = _Positions().of(self._module)
-        self._fill()
-
-    def _fill(self) -> None:
-        numbers = self._numbers
-        stack: list[cst.CSTNode] = [self._module]
-        while stack:
-            node = stack.pop()
-            for child in _children(node):
-                self.around[id(child)] = node
-                stack.append(child)
-            where = self._positions.get(node)
-            if where is None:
-                continue
-            start, end = where.start, where.end
-            span = Span(numbers[start.line - 1], start.column + 1, numbers[end.line - 1], end.column + 1)
-            self.spans[id(node)] = span
-            known = self.by_span.get(span)
-            # One span may belong to several nodes (`Expr` and the call in it): the innermost expression
-            # is what a fact means.
-            if (
-                known is None
-                or isinstance(node, cst.BaseExpression)
-                or not isinstance(known, cst.BaseExpression)
-            ):
-                self.by_span[span] = node
-
-
-class _Positions(PositionProvider):
-    """Positions without a `MetadataWrapper`: that would visit each node once more, for nothing."""
-
-    def of(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
-        """Where each node of a module that was just parsed stands."""
-        self._gen_impl(module)
-        return cast("Mapping[cst.CSTNode, CodeRange]", self._computed)  # none of them is lazy
-
-
-def _children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    for name in _field_names(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, (list, tuple)):
-            yield from value
-        elif _is_node(value.__class__):
-            yield value
-
-
-@cache
-def _is_node(kind: type) -> bool:  # abstract base classes answer slowly
-    return issubclass(kind, cst.CSTNode)
-
-
-@cache
-def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def _ranges(body: list[ast.stmt], first: int, last: int) -> tuple[_Lines, ...] | None:

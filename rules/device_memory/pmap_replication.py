@@ -37,7 +37,7 @@ class PmapReplication(Rule):
     def suspect(self, fact: JitCall) -> bool:
         return fact.boundary.flavour == "pmap"
 
-    def check(self, fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
+    def check(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST or _first(ctx.facts(Replication), ctx) is not None:
             return
         pmaps = [call for call in ctx.facts(JitCall) if call.boundary.flavour == "pmap"]
@@ -50,7 +50,7 @@ class PmapReplication(Rule):
             f"`pmap` keeps a full copy of what every device needs, on each of them. {_ADVICE}",
             confidence=Confidence.MEDIUM,
             related=[Related(use.place, "the state goes round here") for use in uses if use.rebinds][:1],
-            fix=_sharded(node, ctx),
+            fix=_sharded(ctx.node(fact.place), ctx),
         )
 
 
