@@ -37,6 +37,7 @@ class Diagnosis:
     series: list[tuple[Series, Growth | None]] = field(default_factory=list)
     orphans: list[Process] = field(default_factory=list)
     survived: bool = False  # a device had no memory, and every process that this befell went on
+    by_launcher: bool = False  # a bare signal 9 came after a device had failed
     at: str = ""  # the user's line that the device's memory ran out in
     rules: list[str] = field(default_factory=list)
 
@@ -56,6 +57,9 @@ def diagnose(scan: Scan) -> Diagnosis:
     found.orphans = scan.samples.processes.orphans()
     found.evidence = _evidence(scan, found)
     found.survived = scan.survived()
+    found.by_launcher = killed_by_launcher(scan, found.evidence)
+    for evidence in found.evidence:
+        evidence.proof &= not (found.by_launcher and evidence.symptom == "killed")
     found.families = families(scan, found.evidence)
     found.notes = _notes(scan, found)
     found.steps = _steps(scan, found)
@@ -176,7 +180,7 @@ def _notes(scan: Scan, found: Diagnosis) -> list[str]:
     kinds = {evidence.symptom for evidence in found.evidence if evidence.proof}
     if found.survived:
         notes.append(_went_on(scan))
-    if killed_by_launcher(scan, found.evidence):
+    if found.by_launcher:
         notes.append(
             "a device ran out of memory before signal 9 came: a launcher ends the other processes once one has "
             "failed, so the kill says nothing about the host's memory"

@@ -27,8 +27,6 @@ def families(scan: Scan, evidence: Sequence[Evidence]) -> list[Family]:
     if scan.told.killed_for_another_reason and kinds <= {"killed"}:
         return []
     named = {family_of(e) for e in proven}
-    if killed_by_launcher(scan, evidence):
-        named.discard(Family.HOST)
     return [family for family in _order(scan, proven, kinds, named) if family in named]
 
 

@@ -128,6 +128,8 @@ def test_ranks_that_a_launcher_ends_say_nothing_about_the_host(tmp_path: Path) -
 
     assert [str(family) for family in diagnosis.families] == ["device memory"]
     assert any("a launcher ends the other processes" in note for note in diagnosis.notes)
+    assert [e.proof for e in diagnosis.evidence if e.symptom == "killed"] == [False]
+    assert not {"JAX401", "JAX402"} & set(diagnosis.rules)
 
 
 def test_the_first_cause_leads_whatever_the_order_of_the_logs(tmp_path: Path) -> None:
