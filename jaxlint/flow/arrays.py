@@ -242,6 +242,8 @@ def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             return Value(DEVICE, 0, 0, None, None, None, 64)
         if last == "concatenate":
             return lengthened(frame, _array(DEVICE, values), call)
+        if dotted.startswith("jax.nn.") and not settles(last, call, 1):
+            return _array(DEVICE, call.positional[:1], 0, _size(last, call))
         return Value(DEVICE, 0, 0, None, None, None, _size(last, call))
     check_sizes(frame, SIZED_LAX.get(dotted), dotted, call)
     if traced.all_results_traced(frame, values):

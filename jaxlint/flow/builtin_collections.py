@@ -5,12 +5,15 @@ from __future__ import annotations
 from jaxlint.flow import impure
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import chosen, element_of, iterated
+from jaxlint.flow.lengths import as_long
 from jaxlint.flow.values import (
     BOUNDED,
     CONCRETE,
     PARAMETER,
     PER_ITERATION,
     SCALAR,
+    TEXT,
+    TEXT_VALUE,
     TRACED,
     TREE,
     UNKNOWN,
@@ -57,6 +60,9 @@ def _same_container(frame: Frame, first: Value, call: Call) -> Value:
         return Value(TREE, first.varies, first.tags, first.data, first.element, origin)
     if first.kind in CONCRETE:
         return collection(element_of(first))
+    if first.tags & TEXT:
+        letters = collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
+        return as_long(frame, None, first, letters)
     return collection(None) if first.kind == TRACED else UNKNOWN_VALUE
 
 
@@ -119,7 +125,8 @@ def _map(frame: Frame, first: Value, call: Call) -> Value:
     frame.loop += 1
     result = call_value(frame, first, Call(call.node, leaves, {}, decorator=True))
     frame.loop -= 1
-    return collection(result)
+    mapped = collection(result)
+    return as_long(frame, call.argument_node(1), call.positional[1], mapped) if leaves else mapped
 
 
 @api_call("reduce")

@@ -10,7 +10,7 @@ from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import as_iterable, element_of, is_literal_display, iterated
 from jaxlint.flow.keeping import note_collected
-from jaxlint.flow.lengths import changing
+from jaxlint.flow.lengths import of_own_length
 from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
 from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
@@ -29,7 +29,6 @@ from jaxlint.flow.values import (
     LAZY,
     PER_CALL,
     PER_ITERATION,
-    RAGGED,
     SCALAR,
     SHAPED,
     TEXT,
@@ -272,13 +271,9 @@ def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generator
         for test in generator.ifs:
             traced.truth(frame, test, evaluate(frame, test), "if")
             filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
-        iterable = changing(frame, generator.iter, iterable) or iterable
-        if iterable.tags & SHAPED:
-            inherited = iterable
-        elif (
-            iterable.tags & TEXT and iterable.varies >= PER_ITERATION
-        ):  # the letters of another word each time
-            inherited = iterable.but(tags=RAGGED)
+        own = of_own_length(frame, generator.iter, iterable)
+        if own is not None:
+            inherited = own
         elif len(node.generators) == 1 and not generator.ifs:
             if iterable.tags & EVEN:
                 inherited = iterable

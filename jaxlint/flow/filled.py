@@ -43,16 +43,32 @@ def _filling(frame: Frame, name: str) -> ast.AST | None:
     return frame.run.filled[key]
 
 
-def note_filled(frame: Frame, loop: ast.AST, names: Iterable[str]) -> None:
+def note_filled(frame: Frame, loop: ast.AST, names: Iterable[str], source: Value | None) -> None:
     """After a loop with an open end, the lists of these names that it filled have as many members as it happened to
-    go round: so do those that they are put into, or that a function returns."""
+    go round, and after a loop over a `source` of its own length as many as that: so do those that they are put
+    into, or that a function returns."""
     for name in names:
         value = frame.names.get(name)
-        if value is None or value.kind != TREE or value.tags & BOUNDED or _filling(frame, name) is not loop:
+        if value is None or value.kind != TREE or value.tags & BOUNDED:
             continue
-        varies = PER_ITERATION if frame.loop else PER_CALL
-        origin = Origin(frame.module, loop, LENGTH)
+        if _filling(frame, name) is loop:
+            varies, origin = PER_ITERATION if frame.loop else PER_CALL, Origin(frame.module, loop, LENGTH)
+        elif source is not None and _fills_alone(frame, loop, name):
+            varies, origin = source.varies, source.origin or Origin(frame.module, loop, LENGTH)
+        else:
+            continue
         frame.names[name] = Value(TREE, varies, value.tags | RAGGED, None, value.element, origin)
+
+
+def _fills_alone(frame: Frame, loop: ast.AST, name: str) -> bool:
+    """Whether nothing else fills the list of this name, and nothing asks how long it is."""
+    bound = bindings_of(frame).of(name)
+    if len(bound) != 1 or not _is_empty_list(bound[0]):
+        return False
+    scope = scope_of(frame)
+    adding = [node for node in own_nodes(scope) if _adds(node, name)]
+    inside = set(walk(loop))
+    return all(node in inside for node in adding) and not any(map(_asks_length, _ends(loop)))
 
 
 def note_counts(frame: Frame, loop: ast.AST, names: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from jaxlint.flow.values import (
     CHUNK,
     CLASS,
     CONSTANT,
+    EVEN,
     FOREIGN,
     FUNCTION,
     HOST,
@@ -193,10 +194,11 @@ def _each(element: Value, origin: Origin, bounded: bool) -> Value:
         choices = element.data if kind == SCALAR else None
         return Value(SCALAR, PER_ITERATION, tags, choices, None, origin)
     if kind == CONSTANT and isinstance(element.data, str):
-        return Value(UNKNOWN, PER_ITERATION, TEXT | (BOUNDED if bounded else 0), None, None, origin)
+        tags = TEXT | EVEN | (BOUNDED if bounded else 0)
+        return Value(UNKNOWN, PER_ITERATION, tags, None, None, origin, len(element.data))
     if element.tags & TEXT:
-        tags = TEXT | (BOUNDED if bounded else element.tags & BOUNDED)
-        return Value(UNKNOWN, PER_ITERATION, tags, None, None, origin)
+        tags = TEXT | element.tags & EVEN | (BOUNDED if bounded else element.tags & BOUNDED)
+        return Value(UNKNOWN, PER_ITERATION, tags, None, None, origin, element.size)
     if kind == UNKNOWN:
         return Value(UNKNOWN, PER_ITERATION, element.tags & (RAGGED | BOUNDED), None, None, element.origin)
     if kind == HOST and element.size == 1:

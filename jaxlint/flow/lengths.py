@@ -5,17 +5,21 @@ from __future__ import annotations
 import ast
 import re
 
+from jaxlint.flow import text
 from jaxlint.flow.filled import flushes, open_loop
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.shapes import LENGTH
 from jaxlint.flow.values import (
     BOUNDED,
+    EVEN,
     INSTANCE,
     PER_CALL,
     PER_ITERATION,
     RAGGED,
+    SHAPED,
     TEXT,
+    TEXT_VALUE,
     TREE,
     UNKNOWN,
     UNKNOWN_VALUE,
@@ -128,6 +132,27 @@ def changing(frame: Frame, node: ast.AST, value: Value) -> Value | None:
     return _of_length(frame, value, at, PER_CALL) if at is not None else None
 
 
+def of_own_length(frame: Frame, node: ast.AST | None, iterable: Value) -> Value | None:
+    """What goes through an iterable that does not have one length each time, the letters of a word among them: a
+    value that is as ragged as the result."""
+    if node is not None:
+        iterable = changing(frame, node, iterable) or iterable
+    if iterable.tags & SHAPED:
+        return iterable
+    letters = iterable.tags & TEXT and iterable.varies >= PER_ITERATION and not iterable.tags & EVEN
+    return iterable.but(tags=RAGGED) if letters else None
+
+
+def as_long(frame: Frame, node: ast.AST | None, iterable: Value, result: Value) -> Value:
+    """A container of what becomes of each member of an iterable: it has as many."""
+    own = of_own_length(frame, node, iterable)
+    if own is None and not iterable.tags & EVEN:
+        return result
+    length = own or iterable
+    tags = result.tags | length.tags & (SHAPED | EVEN)
+    return Value(TREE, length.varies, tags, result.data, result.element, length.origin or result.origin)
+
+
 def _of_length(frame: Frame, value: Value, at: ast.AST, varies: int) -> Value:
     element = value.element if value.kind == TREE else None
     return Value(TREE, varies, RAGGED, None, element, Origin(frame.module, at, LENGTH))
@@ -151,6 +176,11 @@ def from_sequence(frame: Frame, kind: int, last: str, call: Call) -> Value | Non
 # ---------------------------------------------------------------- what comes in its own length
 
 _TAKES_APART = frozenset({"encode", "tokenize", "split", "rsplit", "splitlines"})
+_READING = frozenset({"read_text", "readline"})
+_SAME_NUMBER = frozenset({"casefold", "lower", "swapcase", "title", "upper"})  # of letters
+_OTHER_LETTERS = _SAME_NUMBER | frozenset(
+    {"lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "translate"}
+)
 _TO_ONE_LENGTH = frozenset({"padding", "max_length", "pad_to_max_length", "length"})
 _TOKENIZERS = pattern(r"tok|bpe|spm?$|vocab", re.IGNORECASE)
 _SAME_LENGTH = frozenset({"astype", "copy", "numpy", "reshape", "to_list", "to_numpy", "tolist", "ravel"})
@@ -166,16 +196,22 @@ def of_method(frame: Frame, receiver: Value, node: ast.Attribute, call: Call) ->
     if name == "groupby":
         group = Value(UNKNOWN, PER_CALL, RAGGED, None, None, Origin(frame.module, call.node, LENGTH))
         return collection(tree([UNKNOWN_VALUE, group]))
+    if name in _READING:
+        return TEXT_VALUE
+    if receiver.tags & TEXT and name in _OTHER_LETTERS:
+        return receiver if name in _SAME_NUMBER else receiver.but(tags=receiver.tags & ~EVEN)
+    if receiver.tags & TEXT and not receiver.varies and name in text.TAKING_APART:
+        return collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
     if name not in _TAKES_APART or not _TO_ONE_LENGTH.isdisjoint(call.keywords):
         return None
-    text = receiver
+    taken = receiver
     if call.positional and not receiver.tags & TEXT:
-        text = call.positional[0]
-        if not text.tags & TEXT and not _TOKENIZERS.search(dotted_name(node.value) or ""):
+        taken = call.positional[0]
+        if not taken.tags & TEXT and not _TOKENIZERS.search(dotted_name(node.value) or ""):
             return None
     elif not receiver.tags & TEXT:
         return None
-    if not text.varies:
+    if not taken.varies:
         return None
     origin = Origin(frame.module, call.node, LENGTH)
-    return Value(TREE, text.varies, RAGGED, None, UNKNOWN_VALUE, origin)
+    return Value(TREE, taken.varies, RAGGED, None, UNKNOWN_VALUE, origin)

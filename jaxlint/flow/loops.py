@@ -13,7 +13,7 @@ from jaxlint.flow.filled import ACCUMULATOR, note_counts, note_filled
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.growth import after_loop, growing_in
 from jaxlint.flow.iteration import as_iterable, iterated
-from jaxlint.flow.lengths import resized
+from jaxlint.flow.lengths import of_own_length, resized
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.statements import target_names
 from jaxlint.flow.unrolled import note_loop
@@ -96,7 +96,12 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     if frame.grows:
         after_loop(frame, node)
     if not frame.level:
-        note_filled(frame, node, resized(frame, node))
+        source = (
+            of_own_length(frame, node.iter, iterable)
+            if iterable and not isinstance(node, ast.While)
+            else None
+        )
+        note_filled(frame, node, resized(frame, node), source)
         note_counts(frame, node, names)
     _settle(frame, names)
     if endless and loop.broken is None:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxlint.flow.frame import Frame
-from jaxlint.flow.values import CONSTANT, TEXT, UNKNOWN, Origin, Value
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.values import (
+    CONSTANT,
+    TEXT,
+    TEXT_VALUE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    tree,
+)
 
 _OWN_NAME = "module name"
 
@@ -45,6 +55,22 @@ def filled_in(frame: Frame, template: str, gap: str, values: list[Value]) -> Val
     for value, piece in zip(values, pieces[1:], strict=True):
         parts += [value, Value(CONSTANT, data=piece)]
     return put_together(frame, parts)
+
+
+TAKING_APART = frozenset({"split", "rsplit", "splitlines"})
+
+
+def taken_apart(frame: Frame, content: str, name: str, call: Call) -> Value:
+    """`"KLM AC".split()`: the words of a text that is known."""
+    origin = Origin(frame.module, call.node, "list")
+    given = [value.data for value in call.positional if value.kind == CONSTANT]
+    if call.keywords or len(given) < len(call.positional):
+        return collection(TEXT_VALUE, origin)
+    try:
+        words = getattr(content, name)(*given)
+    except (TypeError, ValueError):
+        return UNKNOWN_VALUE  # Python's own error
+    return tree([Value(CONSTANT, data=word) for word in words], origin)
 
 
 def _named(frame: Frame, text: str) -> Value:

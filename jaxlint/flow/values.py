@@ -83,7 +83,7 @@ MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
 LOW = 1 << 19  # floats of 16 bits or fewer
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
-EVEN = 1 << 23  # another stretch of something each time, but of one length
+EVEN = 1 << 23  # another stretch of something each time, or another text of `size` letters, but of one length
 NOTHING_OR = 1 << 22  # None on one path, an array, a tree or an object on another
 MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
 
@@ -340,7 +340,8 @@ def join(a: Value, b: Value) -> Value:
     elif kinds == {CONSTANT, UNKNOWN}:
         constant, other = (a, b) if a.kind == CONSTANT else (b, a)
         if isinstance(constant.data, str) and other.tags & TEXT:
-            return other
+            same = not other.tags & EVEN or other.size == len(constant.data)
+            return other if same else other.but(tags=other.tags & ~EVEN)
     elif kinds == {API, UNKNOWN} and (a if a.kind == UNKNOWN else b).tags & BOUNDED:
         return Value(UNKNOWN, 0, BOUNDED)  # one more of few names
     if kinds <= _CALLABLES:
@@ -362,7 +363,10 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
         if is_number(a) and is_number(b):
             return Value(SCALAR, 0, tags | BOUNDED)
         if isinstance(a.data, str) and isinstance(b.data, str):
-            return Value(UNKNOWN, 0, tags | TEXT | BOUNDED)
+            even = EVEN if len(a.data) == len(b.data) else 0
+            return Value(
+                UNKNOWN, 0, tags | TEXT | BOUNDED | even, None, None, None, len(a.data) if even else None
+            )
         return Value(UNKNOWN, varies, tags)
     if kind == UNKNOWN and (a.data is not None or b.data is not None):
         if a.data is None or (b.data is not None and b.data.donating):
@@ -381,6 +385,8 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
     if FUNCTION <= kind < DTYPE or kind == PARTIAL:
         return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
     size = None if a.size is None or b.size is None else max(a.size, b.size)
+    if tags & TEXT and a.size != b.size:
+        tags &= ~EVEN
     small = a.tags & b.tags & SMALL
     carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0
     choices: Choices | None = None
