@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What --confirm makes of the casebook: how many of its findings are confirmed, by rule, and why others are not.
 
-    python benchmarks/confirm.py [--only TEXT] [--codes JAX3,JAX103] [--good] [--jobs 2] [--verbose]
+    python benchmarks/confirm.py [--only TEXT] [--codes JAX3,JAX103] [--good] [--defaults] [--jobs 2] [--verbose]
 
 Each program is checked alone, in a directory of its own, as `fixtures/casebook/score.py` does. The programs
-are small on purpose, so the thresholds for memory are lowered to 64 bytes; the share of 5 % stays.
+are small on purpose, so the thresholds for memory are lowered to 64 bytes; the share of 5 % stays. With
+`--defaults` they are what a user has.
 Counted are the findings of the bad programs; with `--good` the good ones and the traps instead, where nothing
 that was not claimed by a finding of the bad program may be confirmed.
 """
@@ -38,14 +39,14 @@ def programs(good: bool) -> list[pathlib.Path]:
     return found
 
 
-def check(chosen: list[pathlib.Path], extra: list[str]) -> list[dict[str, Any]]:
+def check(chosen: list[pathlib.Path], settings_text: str, extra: list[str]) -> list[dict[str, Any]]:
     """The findings of some programs, each in a directory of its own, with verdicts."""
     with tempfile.TemporaryDirectory() as directory:
         project = pathlib.Path(directory) / "project"
         for program in chosen:
             copy(program, project / program.parent.name)
         settings = pathlib.Path(directory) / "settings.toml"
-        settings.write_text(SETTINGS)
+        settings.write_text(settings_text)
         command = [sys.executable, "-m", "jaxlint", "check", "--select", "ALL", "--preview", "--no-cache"]
         command += ["--config", str(settings), "--confirm", "--output-format", "json", *extra, "."]
         run = subprocess.run(command, capture_output=True, text=True, cwd=project)
@@ -89,6 +90,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="programs whose path contains this")
     parser.add_argument("--codes", default="", help="codes, or beginnings of codes, with commas")
     parser.add_argument("--good", action="store_true", help="the good programs and the traps")
+    parser.add_argument("--defaults", action="store_true", help="the thresholds that a user has")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--verbose", action="store_true", help="print every verdict")
@@ -96,11 +98,12 @@ def main() -> int:
     args = parser.parse_args()
     chosen = [program for program in programs(args.good) if args.only in str(program)]
     prefixes = tuple(args.codes.split(","))
+    settings = "" if args.defaults else SETTINGS
     groups = [chosen[i : i + TOGETHER] for i in range(0, len(chosen), TOGETHER)]
     found = []
     table: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for listed in pool.map(lambda group: check(group, args.rest), groups):
+        for listed in pool.map(lambda group: check(group, settings, args.rest), groups):
             kept = [finding for finding in listed if finding["code"].startswith(prefixes)]
             found += kept
             for finding in kept:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from jaxlint.finding import Finding
+from jaxlint.report.evidence import verdicts
 from jaxlint.report.run import Run
 
 
@@ -12,7 +13,9 @@ def line(finding: Finding) -> str:
     """The finding on one line."""
     span = finding.span
     message = " ".join(finding.message.split())
-    return f"{on_one_line(finding.path)}:{span.line}:{span.column}: {finding.code} {message}"
+    return (
+        f"{on_one_line(finding.path)}:{span.line}:{span.column}: {finding.code} {message}{verdicts(finding)}"
+    )
 
 
 def on_one_line(path: str) -> str:

@@ -14,6 +14,7 @@ from typing import TextIO
 
 from jaxlint.cli import status
 from jaxlint.finding import Finding, Severity
+from jaxlint.report.evidence import verdicts
 from jaxlint.report.run import Run
 
 SHOWN = 10  # annotations of each type, for one step
@@ -45,7 +46,7 @@ def _annotation(finding: Finding, run: Run) -> str:
         properties |= {"col": span.column, "endColumn": span.end_column}
     properties["title"] = f"{finding.code} {finding.slug}"
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(finding.message)}\n"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(finding.message + verdicts(finding))}\n"
 
 
 def _hidden(findings: Sequence[Finding]) -> str:
@@ -86,7 +87,8 @@ def _table(findings: Sequence[Finding], run: Run) -> str:
     lines = ["### jaxlint", "", "| severity | where | code | finding |", "|---|---|---|---|"]
     for finding in findings[:_ROWS]:
         where = f"{run.relative(finding.path)}:{finding.span.line}"
-        cells = (finding.severity.value, where, f"{finding.code} {finding.slug}", finding.message)
+        message = finding.message + verdicts(finding)
+        cells = (finding.severity.value, where, f"{finding.code} {finding.slug}", message)
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     if len(findings) > _ROWS:
         lines += ["", f"And {len(findings) - _ROWS} more."]

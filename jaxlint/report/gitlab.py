@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, TextIO
 
 from jaxlint.finding import Severity
+from jaxlint.report.evidence import verdicts
 from jaxlint.report.json import write_array
 from jaxlint.report.run import Run
 
@@ -19,7 +20,7 @@ def write(run: Run, stream: TextIO) -> None:
     """Write the array, one finding a line. Paths are relative to the repository."""
     records: list[dict[str, Any]] = [
         {
-            "description": f"{finding.code}: {' '.join(finding.message.split())}",
+            "description": f"{finding.code}: {' '.join(finding.message.split())}{verdicts(finding)}",
             "check_name": finding.slug,
             "fingerprint": identity.digest,
             "severity": _SEVERITIES[finding.severity],

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from jaxlint.engine_codes import FAILURES
 from jaxlint.finding import Finding
+from jaxlint.report.evidence import verdicts
 from jaxlint.report.run import Run
 
 # Characters that no XML document may hold, not even escaped.
@@ -70,7 +71,7 @@ def _case(path: str, finding: Finding) -> list[str]:
     span = finding.span
     message = " ".join(finding.message.split())
     kind = "error" if finding.code in FAILURES else "failure"
-    text = [f"{path}:{span.line}:{span.column}: {finding.code} {message}"]
+    text = [f"{path}:{span.line}:{span.column}: {finding.code} {message}{verdicts(finding)}"]
     text += [
         f"{related.place.path}:{related.place.span.line}: {' '.join(related.message.split())}"
         for related in finding.related

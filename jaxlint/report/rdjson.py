@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from jaxlint.columns import to_utf8
 from jaxlint.finding import Applicability, Finding, Fix, Place, Severity
 from jaxlint.fix.apply import apply
+from jaxlint.report.evidence import verdicts
 from jaxlint.report.run import Run
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
@@ -48,7 +49,8 @@ def _message(finding: Finding) -> str:
     where = (
         f"{related.message}: {related.place.path}:{related.place.span.line}" for related in finding.related
     )
-    return "\n".join((" ".join(finding.message.split()), *(f"- {' '.join(line.split())}" for line in where)))
+    message = " ".join(finding.message.split()) + verdicts(finding)
+    return "\n".join((message, *(f"- {' '.join(line.split())}" for line in where)))
 
 
 def _range(place: Place, run: Run) -> dict[str, Any]:

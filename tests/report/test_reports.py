@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jaxlint import report
+from jaxlint.confirm.verdict import Outcome, Verdict
 from jaxlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Related, Severity, Span
 from jaxlint.project.files import SourceFile
 from jaxlint.record import replace
@@ -51,6 +52,14 @@ def written(
     run = Run(findings, {"a.py": SourceFile("a.py", "/nowhere/a.py", source.encode())})
     report.write(run, output_format, stream)
     return stream.getvalue()
+
+
+@pytest.mark.parametrize("output_format", report.FORMATS)
+def test_what_was_measured_is_in_every_format(output_format: str) -> None:
+    verdict = Verdict(Outcome.CONFIRMED, "cuda:h100", "30,578 MiB as written, 61 MiB as fixed")
+    text = written(output_format, replace(FINDING, confirm=(verdict,)))
+    assert "confirmed" in text
+    assert "30,578 MiB as written, 61 MiB as fixed" in text
 
 
 # ---------------------------------------------------------------- concise
