@@ -145,6 +145,5 @@ class Program:
             self._gone = str(error)
             return self._gone
         except Raised as error:
-            return (
-                error.message if error.kind in ("Unavailable", "Unsupported", "LookupError") else str(error)
-            )
+            ours = error.kind in ("Unavailable", "Unsupported", "LookupError")
+            return error.message if ours else f"the code fails when it is traced: {error}"

@@ -136,8 +136,8 @@ class Weighing:
                 judgement = undecided(before if isinstance(before, str) else f"as fixed: {after}")
             else:
                 judgement = memory.against_fix(before, after, self._runs.threshold(target, one, written))
-                judgement = judgement._replace(reason=judgement.reason + capacity(before, target))
-            judgement = judgement._replace(reason=judgement.reason + comparison(compared))
+                told = capacity(before, target) + comparison(compared)
+                judgement = judgement._replace(reason=judgement.reason + told)
             verdicts.append(verdict_of(judgement, target.name, equal))
         outcomes = {verdict.outcome for verdict in verdicts}
         return Judged(tuple(verdicts), withdrawn=equal is False or outcomes == {Outcome.REFUTED})
