@@ -17,6 +17,7 @@ from jaxlint.flow.facts import DependencySet, Proof, Requirement
 _SECTION = re.compile(r"\[([^\]]+)\]\s*$")
 _KEY = re.compile(r"([\w.-]+)\s*[=:]\s*(.*)$")
 _COMMENT = re.compile(r"(^|\s)[#;].*$")
+Item = tuple[str, Span]  # a requirement, and where it stands
 _FILE = re.compile(r"file:\s*(\S+)\s*$")
 
 
@@ -117,11 +118,11 @@ def read_py(text: DependencyText) -> list[DependencySet]:
             continue
         for keyword in call.keywords:
             if keyword.arg == "install_requires":
-                for item in module.items(keyword.value):
-                    declared.add("", str(item.value), module.place(text, item))
+                for asked, at in module.items(keyword.value):
+                    declared.add("", asked, text.place(at.line, at.column, at.end_column))
             elif keyword.arg == "extras_require":
-                for extra, item in module.extras(keyword.value):
-                    declared.add(extra, str(item.value), module.place(text, item))
+                for extra, (asked, at) in module.extras(keyword.value):
+                    declared.add(extra, asked, text.place(at.line, at.column, at.end_column))
     return declared.environments()
 
 
@@ -135,10 +136,12 @@ class _Module:
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
                 self._bound[node.target.id] = node.value
 
-    def items(self, node: ast.expr, depth: int = 4) -> Iterator[ast.Constant]:
+    def items(self, node: ast.expr, depth: int = 4) -> Iterator[Item]:
         """The texts of a list, tuple or sum of those; of one text, its lines."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node
+            yield from self._lines_of(node, node.value)
+        elif isinstance(node, ast.Call) and _last_name(node.func) in ("split", "splitlines"):
+            yield from self.items(node.func.value, depth)  # type: ignore[attr-defined]
         elif isinstance(node, (ast.List, ast.Tuple, ast.Set)) and depth:
             for item in node.elts:
                 yield from self.items(item.value if isinstance(item, ast.Starred) else item, depth - 1)
@@ -148,11 +151,11 @@ class _Module:
         elif isinstance(node, ast.Name) and node.id in self._bound and depth:
             yield from self.items(self._bound[node.id], depth - 1)
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and depth:
-            for extra, item in self.extras(node.value, depth - 1):
+            for extra, asked in self.extras(node.value, depth - 1):
                 if extra == node.slice.value:
-                    yield item
+                    yield asked
 
-    def extras(self, node: ast.expr, depth: int = 4) -> Iterator[tuple[str, ast.Constant]]:
+    def extras(self, node: ast.expr, depth: int = 4) -> Iterator[tuple[str, Item]]:
         """(extra, requirement) pairs of a dict."""
         if isinstance(node, ast.Name) and node.id in self._bound and depth:
             yield from self.extras(self._bound[node.id], depth - 1)
@@ -160,10 +163,17 @@ class _Module:
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield from ((key.value, item) for item in self.items(value, depth))
 
-    def place(self, text: DependencyText, item: ast.expr) -> Place:
-        """Where a text stands."""
-        at = span(item, self._lines)
-        return text.place(at.line, at.column, at.end_column)
+    def _lines_of(self, node: ast.expr, content: str) -> Iterator[Item]:
+        """What stands in a text, line by line; where that runs over several lines, each at its own."""
+        lines = [line.strip() for line in content.split("\n")]
+        at = span(node, self._lines)
+        for number, line in enumerate(lines):
+            where = at
+            if at.end_line - at.line == len(lines) - 1 > 0:
+                row = self._lines[at.line - 1 + number].rstrip("\r\n")
+                where = Span(at.line + number, 1, at.line + number, len(row) + 1)
+            if line and not line.startswith("#"):
+                yield line, where
 
 
 def _last_name(node: ast.expr) -> str:

@@ -22,6 +22,7 @@ from jaxlint.flow.values import (
     HOST,
     INDEXER,
     INSTANCE,
+    LOW,
     MODULE,
     PARAMETER,
     RAGGED,
@@ -57,6 +58,8 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
     """The value of `node.attr` on `value`."""
     kind = value.kind
     name = node.attr
+    if name == "dtype" and value.tags & LOW and value.origin is not None:
+        return Value(SHAPE, 0, LOW, None, None, value.origin)
     if kind == UNKNOWN:
         return _of_unknown(frame, value, node)
     if kind == API and name == "__dict__":

@@ -16,6 +16,7 @@ from jaxlint.flow.values import (
     FOREIGN,
     INSTANCE,
     LOW,
+    SHAPE,
     TRACERS,
     TREE,
     UNKNOWN,
@@ -46,6 +47,8 @@ def dtype_of(value: Value) -> str:
     """The name of the dtype that a value is, "" when it is none or not known."""
     if value.kind == API or (value.kind == CONSTANT and isinstance(value.data, str)):
         return dtype_named(value.data)
+    if value.kind == SHAPE and value.tags & LOW and value.origin is not None:
+        return str(value.origin.extra)  # `x.dtype`
     return ""
 
 

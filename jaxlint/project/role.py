@@ -18,7 +18,7 @@ _TEST_DIRECTORY = "tests"
 # registration. What the call is reached through tells, or its own name, or all of it.
 _OWNERS = frozenset({"config", "environ", "log", "logger", "logging", "rcparams", "warnings"})
 _NAMES = pattern(
-    r"set(_\w+)?|(enable|disable)\w*"
+    r"set(_\w+)?|(enable|disable)\w*|initialize_cache"
     r"|(un)?register\w*|\w+_register|DEFINE_\w+"
     r"|def(_\w+|[vj]\w+|vectorized|broadcasting|linear\w*|bilinear\w*|reducer|naryop)"  # f.defvjp
     r"|basicConfig|simplefilter|filterwarnings|seterr|setrecursionlimit|putenv|load_dotenv|setattr"

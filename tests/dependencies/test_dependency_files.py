@@ -343,3 +343,13 @@ def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
 
 def test_a_setup_py_that_cannot_be_parsed_says_nothing(tmp_path: Path) -> None:
     assert read(tmp_path, "setup.py", "setup(install_requires=['jax'\n") == []
+
+
+def test_a_text_of_several_lines_is_as_many_requirements(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "setup.py",
+        'from setuptools import setup\n\nREQUIRED = """jax==0.4.20\njaxlib\n# numpy\n""".split("\\n")\n'
+        "setup(install_requires=REQUIRED)\n",
+    )
+    assert [(r.name, r.place.span.line) for r in found[0].requirements] == [("jax", 3), ("jaxlib", 4)]

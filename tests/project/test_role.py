@@ -68,6 +68,7 @@ def test_what_runs_is_an_application(source: str) -> None:
         "'''Docs.'''\nX = 1\ndef f():\n    for i in range(3):\n        train()\n",
         "jax.config.update('jax_enable_x64', True)\n",
         "from jax import config\nconfig.update('jax_enable_x64', True)\n",
+        "from jax.experimental.compilation_cache import compilation_cache as cc\ncc.initialize_cache('/tmp/c')\n",
         "os.environ.setdefault('XLA_FLAGS', '')\n",
         "logging.basicConfig()\n_LOGGER.info('loaded')\nlogging.getLogger(__name__).addHandler(h)\n",
         "warnings.filterwarnings('ignore')\n",
