@@ -41,6 +41,8 @@ def held_elsewhere(use: BoundaryUse, name: str, ctx: Context) -> bool:
 
 def _keeps(node: ast.AST, name: str) -> bool:
     """A statement or an expression by which the value gets one more holder."""
+    if isinstance(node, ast.Global):  # `from program import params` elsewhere has the first of them
+        return name in node.names
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return name in names_in(node.target)  # what it is drawn from
     if isinstance(node, ast.Assign) and any(name in names_in(target) for target in node.targets):

@@ -1,0 +1,86 @@
+"""JAX301 makes its fix only where nobody else holds what would be donated; else it is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_trace_suggestions import suggestion
+
+from jaxlint.finding import Applicability
+
+STEP = """\
+@jax.jit
+def step(params, x):
+    return jax.tree.map(lambda p: p - 0.1 * x.mean(), params)
+
+
+"""
+ALONE = """\
+def train(n):
+    params = {"w": jnp.ones(1000000)}
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+    return params
+
+
+train(3)
+"""
+HELD = {
+    "an alias": """\
+def train(n):
+    params = {"w": jnp.ones(1000000)}
+    first = params
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+    return first, params
+
+
+train(3)
+""",
+    "a list": """\
+def train(n):
+    params, history = {"w": jnp.ones(1000000)}, []
+    for i in range(n):
+        history.append(params)
+        params = step(params, jnp.ones(8))
+    return history
+
+
+train(3)
+""",
+    "a module's name": """\
+params = {"w": jnp.ones(1000000)}
+
+
+def train(n):
+    global params
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+
+
+train(3)
+""",
+    "the caller": """\
+def train(params, n):
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+    return params
+
+
+start = {"w": jnp.ones(1000000)}
+end = train(start, 3)
+print(start, end)
+""",
+}
+
+
+def test_fix_of_what_the_loop_alone_holds(tmp_path: Path) -> None:
+    fix = suggestion("JAX301", STEP + ALONE, tmp_path)
+    assert fix is not None and fix.applicability is Applicability.UNSAFE
+
+
+@pytest.mark.parametrize("program", HELD.values(), ids=HELD)
+def test_no_fix_of_what_somebody_else_holds(program: str, tmp_path: Path) -> None:
+    fix = suggestion("JAX301", STEP + program, tmp_path)
+    assert fix is not None and fix.applicability is Applicability.DISPLAY
