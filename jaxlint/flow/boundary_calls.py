@@ -7,7 +7,7 @@ import ast
 from jaxlint.finding import Place
 from jaxlint.flow import growth
 from jaxlint.flow.carry import note_carried
-from jaxlint.flow.crossing import Passed, argument_names, traced_arguments
+from jaxlint.flow.crossing import Passed, argument_names, outside, traced_arguments
 from jaxlint.flow.described import describe, signature
 from jaxlint.flow.donating import note_donation
 from jaxlint.flow.entering import entered, trace_body, trace_declared
@@ -44,8 +44,6 @@ from jaxlint.jax_api.transforms import EAGER, JIT
 
 def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
     """A boundary is called: its use is noted, its donated arguments watched, its body traced."""
-    from jaxlint.flow.calls import outside
-
     state: BoundaryState = callee.data
     state.uses.append((frame.module, call.node))
     if frame.run.declared:
@@ -77,8 +75,6 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
         result = _made(frame, state.target, call)
     if frame.level >= JIT:
         return result if result is not None else UNKNOWN_VALUE
-    if frame.level == EAGER and result is not None and result.kind == INSTANCE:
-        return result
     return outside(result, state.flavour)
 
 

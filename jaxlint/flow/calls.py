@@ -19,7 +19,7 @@ from jaxlint.flow import (
 )
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
-from jaxlint.flow.crossing import as_traced
+from jaxlint.flow.crossing import as_traced, outside
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
@@ -65,7 +65,6 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     UPDATED,
     Value,
-    collection,
     join_all,
     tree,
 )
@@ -452,37 +451,4 @@ def _number(result: Value, array: Value) -> Value:
     return Value(array.kind, 0, result.tags & TYPES, None, None, None, 1)
 
 
-def outside(value: Value | None, flavour: str = "jax") -> Value:
-    """What a traced function's result is to the eager caller. Equinox gives numbers back as they are."""
-    if value is None:
-        return UNKNOWN_VALUE
-    kind = value.kind
-    if kind in (TRACED_VALUE.kind, PARAMETER):
-        return (
-            Value(DEVICE, 0, value.tags, None, None, value.origin, value.size)
-            if value.tags or value.size is not None
-            else DEVICE_VALUE
-        )
-    if kind == TREE:
-        if value.data.__class__ is list:
-            return Value(TREE, 0, value.tags, [outside(v, flavour) for v in value.data], None, value.origin)
-        if value.data.__class__ is dict:
-            return Value(
-                TREE,
-                0,
-                value.tags,
-                {k: outside(v, flavour) for k, v in value.data.items()},
-                None,
-                value.origin,
-            )
-        return collection(outside(value.element, flavour), value.origin)
-    if flavour == "filter" and (kind == SCALAR or kind == CONSTANT):
-        return value
-    if kind in (SCALAR, SHAPE) or (kind == CONSTANT and isinstance(value.data, (int, float))):
-        return DEVICE_VALUE
-    if kind in (INSTANCE, CONSTANT, FOREIGN):
-        return value
-    return UNKNOWN_VALUE
-
-
-__all__ = ["PER_CALL_UNKNOWN", "call_api", "call_closure", "call_value", "keep_value", "outside"]
+__all__ = ["PER_CALL_UNKNOWN", "call_api", "call_closure", "call_value", "keep_value"]

@@ -1,9 +1,9 @@
-"""Arguments that cross a jit boundary: what they bind, and what they are inside the trace."""
+"""What crosses a jit boundary: what arguments bind, what they are inside the trace, and results outside of it."""
 
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.instances import generic_instance
@@ -12,10 +12,14 @@ from jaxlint.flow.run import bind
 from jaxlint.flow.values import (
     BOOLEAN_MASK,
     CONSTANT,
+    DEVICE,
+    DEVICE_VALUE,
+    FOREIGN,
     INSTANCE,
     LOW,
     NONE,
     SCALAR,
+    SHAPE,
     TRACED_MASK,
     TRACED_PARAMETER,
     TRACED_VALUE,
@@ -30,6 +34,7 @@ from jaxlint.flow.values import (
 from jaxlint.flow.weak_types import holds_weak, typed
 from jaxlint.jax_api.transforms import EAGER
 
+_OBJECTS = 3  # objects in objects are followed so far
 _ARRAY_KINDS = frozenset((3, 4, 5, 6, 7))  # SHAPE, HOST, DEVICE, TRACED, PARAMETER
 
 
@@ -141,6 +146,50 @@ def _traced_instance(value: Value, flavour: str) -> Value:
     for name, field in old.fields.items():
         new.fields[name] = still(field) if name in static else as_traced(field, flavour)
     return Value(INSTANCE, 0, value.tags, new)
+
+
+def outside(value: Value | None, flavour: str = "jax", depth: int = _OBJECTS) -> Value:
+    """What a traced function's result is to the eager caller. Equinox gives numbers back as they are."""
+    if value is None:
+        return UNKNOWN_VALUE
+    kind = value.kind
+    if kind in TRACERS:
+        return (
+            Value(DEVICE, 0, value.tags, None, None, value.origin, value.size)
+            if value.tags or value.size is not None
+            else DEVICE_VALUE
+        )
+    if kind == TREE:
+        return _outside_tree(value, flavour, depth)
+    if flavour == "filter" and (kind == SCALAR or kind == CONSTANT):
+        return value
+    if kind in (SCALAR, SHAPE) or (kind == CONSTANT and isinstance(value.data, (int, float))):
+        return DEVICE_VALUE
+    if kind == INSTANCE and value.data.cls.is_pytree_value and depth:
+        return _outside_instance(value, flavour, depth - 1)
+    if kind in (INSTANCE, CONSTANT, FOREIGN):
+        return value
+    return UNKNOWN_VALUE
+
+
+def _outside_tree(value: Value, flavour: str, depth: int) -> Value:
+    if value.data.__class__ is list:
+        members: Any = [outside(v, flavour, depth) for v in value.data]
+    elif value.data.__class__ is dict:
+        members = {k: outside(v, flavour, depth) for k, v in value.data.items()}
+    else:
+        return collection(outside(value.element, flavour, depth), value.origin)
+    return Value(TREE, 0, value.tags, members, None, value.origin)
+
+
+def _outside_instance(value: Value, flavour: str, depth: int) -> Value:
+    """A pytree object: its leaves are arrays again, its static fields what they were."""
+    static = value.data.cls.all_static_fields()
+    thing = value.data.described()
+    for name, field in value.data.fields.items():
+        if name not in static:
+            thing.fields[name] = outside(field, flavour, depth)
+    return Value(INSTANCE, value.varies, value.tags, thing, None, value.origin)
 
 
 class Passed(NamedTuple):
