@@ -29,6 +29,10 @@ _SAME = frozenset(
 _MADE = frozenset({"zeros", "ones", "empty", "linspace", "eye", "identity"}) | frozenset(
     {"normal", "standard_normal", "uniform", "truncated_normal", "gumbel", "laplace", "exponential"}
 )
+# As wide as their argument, where its elements have the default width: `resize` makes floats of bytes.
+_KEEPING = frozenset(
+    {"resize", "roll", "flip", "reshape", "ravel", "squeeze", "transpose", "pad", "clip", "abs"}
+)
 _MAPPING = frozenset({"jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map"})
 _LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
 
@@ -47,6 +51,7 @@ class ItemSizes:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._looked_up: set[tuple[ast.AST, str]] = set()  # the names being looked up
 
     def of(self, node: ast.expr, at: At, depth: int = _DEPTH) -> Sizes | None:
         if not depth:
@@ -90,6 +95,8 @@ class ItemSizes:
         """The wider of two arrays; a Python number takes the type of the array, but for a quotient of integers."""
         sides = [self.of(s, at, depth) for s in (node.left, node.right) if not isinstance(s, ast.Constant)]
         sizes = [size for known in sides if known is not None for size in known]
+        if not sizes and None not in sides and sides:
+            return frozenset()
         if not sizes or (None in sides and (max(sizes) < _DEFAULT or self._program.table.names_x64)):
             return None  # with x64 off nothing but complex numbers is wider than the default
         quotient = isinstance(node.op, ast.Div) and max(sizes) == 1
@@ -98,10 +105,15 @@ class ItemSizes:
     def _named(self, name: str, at: At, depth: int) -> Sizes | None:
         if at.function is not None:
             bound = Bindings(at.function).of(name)
+            if bound and (at.function, name) in self._looked_up:
+                return frozenset()  # `x = x.reshape(n)`: what it was before
+            if name in _parameters(at.function) and not _always_bound(at.function, bound):
+                return None if bound else self._passed(name, at, depth)
             if bound:
-                return self._all(bound, at, depth)
-            if name in _parameters(at.function):
-                return self._passed(name, at, depth)
+                self._looked_up.add((at.function, name))
+                found = self._all(bound, at, depth)
+                self._looked_up.remove((at.function, name))
+                return found
         bound = Bindings(at.module.tree).of(name)
         return self._all(bound, At(at.module), depth) if bound else None
 
@@ -116,7 +128,7 @@ class ItemSizes:
         tree = at.module.tree
         for scope in (None, *nodes_of(tree, ast.FunctionDef)):
             for node in own_nodes(scope or tree):
-                if not isinstance(node, ast.Call) or _last(node.func) != function.name:
+                if not isinstance(node, ast.Call) or not _may_call(node.func, function, scope, tree):
                     continue
                 word = next((k.value for k in node.keywords if k.arg == name), None)
                 given = word or (node.args[position] if 0 <= position < len(node.args) else None)
@@ -142,6 +154,9 @@ class ItemSizes:
             return self.returned(function.node, function.module, depth)
         if last in _SAME and (first is not None or method is not None):
             return self.of(first if first is not None else method, at, depth)  # type: ignore[arg-type]
+        if last in _KEEPING:
+            given = [self.of(array, at, depth) for array in (method, first) if array is not None]
+            return next((kept for kept in given if kept is not None and kept <= {_DEFAULT}), None)
         if last in _LIKE and first is not None:
             return self.of(first, at, depth)
         if last in _MADE or last == "init" or _is_jitted_init(node):
@@ -159,6 +174,23 @@ class ItemSizes:
             return None
         function: Function = value.data.function
         return function
+
+
+def _always_bound(function: ast.AST, bound: list[ast.expr]) -> bool:
+    """The function binds it under no test: what was passed is gone."""
+    body = getattr(function, "body", [])
+    straight = {id(s.value) for s in body if isinstance(s, ast.Assign)} if isinstance(body, list) else set()
+    return bool(bound) and all(id(value) in straight for value in bound)
+
+
+def _may_call(callee: ast.expr, function: ast.FunctionDef, scope: ast.AST | None, tree: ast.Module) -> bool:
+    """By the name of the function; `__call__` by that of an object that is made of its class."""
+    if function.name != "__call__":
+        return _last(callee) == function.name
+    name = dotted_name(callee)
+    classes = {c.name for c in nodes_of(tree, ast.ClassDef) if function in c.body}
+    bound = [b for s in (scope, tree) if name and s is not None for b in Bindings(s).of(name)]
+    return any(isinstance(b, ast.Call) and _last(b.func) in classes for b in bound)
 
 
 def _size(node: ast.expr) -> int | None:
