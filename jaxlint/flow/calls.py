@@ -378,7 +378,7 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
         arguments = {}
         if closure.receiver is not None and function.is_method and function.params:
             arguments[function.params[0]] = closure.receiver
-        if closure.bound or closure.bound_keywords:
+        if closure.bound or closure.bound_keywords or (function.defaults and not call.values()):
             arguments = bind(closure, call.positional, call.keywords, frame, call.starred)
     result = frame.run.call(frame, closure, arguments, EAGER, call.node)
     if call.decorator:

@@ -41,6 +41,7 @@ from jaxlint.flow.values import (
     SHAPE,
     SHAPE_VALUE,
     SHAPED,
+    SMALL,
     TEXT,
     TRACED,
     TRACED_MASK,
@@ -148,6 +149,8 @@ def _with_array(a: Value, b: Value) -> Value:
     tags = (a.tags | b.tags) & SHAPED | (a.tags & b.tags & BOOLEAN_MASK)
     source = a if a.tags & SHAPED else b
     kind = DEVICE if DEVICE in (a.kind, b.kind) else HOST
+    if is_number(a) or is_number(b):
+        tags |= (a.tags | b.tags) & SMALL
     if not tags & SHAPED:
         return Value(kind, 0, tags, None, None, None, _broadcast(a, b))
     return Value(kind, source.varies, tags, None, None, source.origin, _broadcast(a, b))

@@ -61,7 +61,7 @@ class MissingDonation(Rule):
         if ctx.role is ModuleRole.TEST or _donates_elsewhere(boundary, ctx):
             return
         values = [value for use in uses for value in _replaced(use) if donation.slot(value) in slots]
-        small = bool(values) and all(Tag.SMALL in value.tags for value in values)
+        small = _all_small(uses, slots)
         repeats = fact.proof.eager and any(map(_repeats, uses))
         option = donation.option(boundary, slots, uses, ctx)
         kind = donation.applicability(boundary, slots, uses, ctx)
@@ -110,6 +110,14 @@ def _replaced(use: BoundaryUse) -> list[Operand]:
         and Tag.ZERO_DIM not in value.tags
         and not _is_key(value.name or "")
     ]
+
+
+def _all_small(uses: Iterable[BoundaryUse], slots: Sequence[donation.Slot]) -> bool:
+    """All that is replaced. What else a caller might pass does not count where there are calls in view."""
+    passed = [(use.place, value) for use in uses for value in _replaced(use) if donation.slot(value) in slots]
+    known = {(place, value.name) for place, value in passed if value.kind is not Kind.UNKNOWN}
+    counted = [v for place, v in passed if v.kind is not Kind.UNKNOWN or (place, v.name) not in known]
+    return bool(counted) and all(Tag.SMALL in value.tags for value in counted)
 
 
 def _replaced_slots(uses: Iterable[BoundaryUse]) -> frozenset[donation.Slot]:
