@@ -119,7 +119,9 @@ def by_itself(claim: Claim, seen: Observed, written: Mapping[str, Any], threshol
         return _share(f"live at the peak are made here ({made[0]['shape']})", total, one, threshold)
     if not written["peak"]:
         return undecided(
-            f"the buffers of this executable are too small to be told apart ({totals([one])})", one
+            f"the buffers of this executable are too small to be told apart ({totals([one])}): give it the sizes "
+            "that it has in earnest",
+            one,
         )
     return refuted(f"what is live at the peak is made elsewhere: {_buffer(written['peak'][0])}", one)
 
