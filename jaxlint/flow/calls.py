@@ -23,7 +23,7 @@ from jaxlint.flow.crossing import as_traced, outside
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
-from jaxlint.flow.instances import instantiate
+from jaxlint.flow.instances import fields_left, instantiate
 from jaxlint.flow.keeping import note_append
 from jaxlint.flow.lengths import of_method
 from jaxlint.flow.loading import note_restore
@@ -99,6 +99,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
             spread = evaluate(frame, argument.value)
             if spread.kind == TREE and spread.data.__class__ is list:
                 positional += spread.data
+            elif left := _left(callee, spread, len(positional), node):
+                positional += left
             else:
                 starred = True
                 positional.append(UNKNOWN_VALUE)
@@ -151,6 +153,13 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if callee.kind == BOUNDARY and callee_node.__class__ is ast.Call:
         callee.data.form = "immediate"
     return call_value(frame, callee, made)
+
+
+def _left(callee: Value, spread: Value, given: int, node: ast.Call) -> list[Value]:
+    """What `State(a, *members)` takes of members that are all alike."""
+    if callee.kind != CLASS or spread.kind != TREE or spread.element is None:
+        return []
+    return [spread.element] * fields_left(callee.data, given, node)
 
 
 # Methods that change their receiver in place.

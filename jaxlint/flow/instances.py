@@ -76,6 +76,17 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
     return value
 
 
+def fields_left(cls: ClassInfo, given: int, node: ast.Call) -> int:
+    """How many fields `Cls(a, *members, z=b)` takes from members, where the class only stores what it is given;
+    none where defaults leave that open."""
+    if cls.lookup("__init__") is not None or len([a for a in node.args if isinstance(a, ast.Starred)]) > 1:
+        return 0
+    named = {keyword.arg for keyword in node.keywords}
+    left = [name for name in list(cls.all_fields())[given:] if name not in named]
+    behind = len(node.args) - 1 - next(i for i, a in enumerate(node.args) if isinstance(a, ast.Starred))
+    return 0 if any(cls.attribute(name) is not None for name in left) else max(len(left) - behind, 0)
+
+
 def _as_passed_in(thing: Instance, passed: list[Value]) -> None:
     """To its constructor an argument is one thing; what it is kept as varies as it did outside."""
     outside = {v.origin: v.varies for v in passed if v.varies and v.tags & SHAPED and v.origin is not None}

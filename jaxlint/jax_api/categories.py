@@ -131,7 +131,12 @@ _INITIALIZERS = (
     "flax.nnx.initializers.",
     "haiku.initializers.",
 )
-_OPTAX_ARRAYS = ("loss", "entropy", "divergence", "global_norm")
+# Optax's functions of arrays, by a word in their names or by the whole name.
+_OPTAX_LOSSES = ("loss", "entropy", "divergence")
+_OPTAX_ARRAYS = frozenset(
+    {"cosine_distance", "cosine_similarity", "global_norm", "log_cosh", "ntxent", "safe_norm"}
+    | {"smooth_labels", "squared_error"}
+)
 
 
 @cache
@@ -164,8 +169,9 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
         return "constructor"
     if head.startswith("optax.") and head.endswith("()") and last in ("init", "update"):
         return "optimizer_method"
-    if head == "optax":
-        return "lax" if last.startswith(_OPTAX_ARRAYS) or last.endswith(_OPTAX_ARRAYS[:3]) else "optimizer"
+    if head == "optax" or head == "optax.losses":
+        is_loss = any(word in last for word in _OPTAX_LOSSES) and not last.startswith("make_")
+        return "lax" if is_loss or last in _OPTAX_ARRAYS else "optimizer"
     return "other"
 
 
