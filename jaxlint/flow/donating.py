@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from jaxlint.flow import sharing
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.item_sizes import At, ItemSizes
-from jaxlint.flow.objects import BoundaryState
+from jaxlint.flow.objects import BoundaryState, Function
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.outputs import calls_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
 from jaxlint.flow.walking import nodes_of, own_nodes, walk
+
+_SOURCES = 400  # of one call: a tuple of tuples of the same doubles with every name
+_CALLERS = 3  # calls gone back to see where an argument is made
 
 
 class PendingDonation(PendingFact):
@@ -63,12 +68,35 @@ def _shared(
     scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
     at = sharing.Place(frame.module, scope, call.lineno, {})
     finder = sharing.Sources(frame.run.program)
-    sources = [
+    sources = (
         (source, is_donated(position, word))
         for position, word, node in _arguments(call)
-        for source in finder.of(node, at)
-    ]
-    return sharing.shared(sources)
+        for source in finder.of(*_handed_down(node, at, frame.function))
+    )
+    return sharing.shared(list(islice(sources, _SOURCES)))
+
+
+def _handed_down(
+    node: ast.expr, at: sharing.Place, function: Function | None
+) -> tuple[ast.expr, sharing.Place]:
+    """An argument that is a parameter of the function around it, as the one call of that function in the module
+    passes it: `def train(state): for …: state = step(state)`."""
+    for _ in range(_CALLERS):
+        if function is None or not isinstance(node, ast.Name) or sharing.is_bound(at, node.id):
+            break
+        calls = calls_of(at.module).get(function.name, [])
+        named = [f for f in at.module.functions.values() if f.name == function.name]
+        if len(calls) != 1 or len(named) != 1 or node.id not in function.params:
+            break
+        caller, call = calls[0]
+        position = function.params.index(node.id) - function.is_method
+        given = [a for a in call.args[position : position + 1] if not isinstance(a, ast.Starred)]
+        given += [k.value for k in call.keywords if k.arg == node.id]
+        if not given or any(isinstance(a, ast.Starred) for a in call.args):
+            break
+        scope: ast.AST = caller.node if caller is not None else at.module.tree
+        node, at, function = given[0], sharing.Place(at.module, scope, call.lineno, {}), caller
+    return node, at
 
 
 class PendingSharing(PendingFact):

@@ -127,14 +127,14 @@ def _passed(frame: Frame, name: str, depth: int) -> Place | None:
         return None
     position = function.params.index(name) - function.is_method
     places: list[Place | None] = []
-    for caller, call in _calls(frame.module).get(function.name, ()):
+    for caller, call in calls_of(frame.module).get(function.name, ()):
         inside = Frame(frame.run, frame.module, frame.evaluation, caller, frame.level, 0, None)
         given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
         places.append(_source(inside, given[0], call.lineno, depth - 1) if given else None)
     return places[0] if places and None not in places else None
 
 
-def _calls(module: LoadedModule) -> dict[str, list[tuple[Function | None, ast.Call]]]:
+def calls_of(module: LoadedModule) -> dict[str, list[tuple[Function | None, ast.Call]]]:
     """The calls in a module by the last name of what is called, and the functions around them."""
     known: dict[str, list[tuple[Function | None, ast.Call]]] | None = module.tree.__dict__.get("calls")
     if known is None:

@@ -15,7 +15,7 @@ from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import CLASS, FUNCTION, INSTANCE, LAZY, Value
 from jaxlint.flow.walking import own_assignments, own_nodes, walk
 
-_DEPTH = 6
+_DEPTH = 12
 # What gives back the very array it is given (measured).
 _SAME = frozenset(
     {"asarray", "device_put", "block_until_ready", "stop_gradient", "freeze", "unfreeze", "cast"}
@@ -287,6 +287,11 @@ def _is_identity(node: ast.expr) -> bool:
         and isinstance(node.body, ast.Name)
         and [a.arg for a in node.args.args] == [node.body.id]
     )
+
+
+def is_bound(at: Place, name: str) -> bool:
+    """Whether the scope binds the name above the line that is looked at."""
+    return _binding(at.scope, name, at.before) is not None
 
 
 def _binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | None] | None:
