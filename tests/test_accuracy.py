@@ -62,11 +62,17 @@ def name(program: Path) -> str:
     return program.relative_to(PROGRAMS).as_posix()
 
 
+def sources(program: Path) -> list[Path]:
+    """The files of a program: its modules, and what stands beside them."""
+    if not program.is_dir():
+        return [program]
+    return sorted(p for p in program.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+
+
 def findings(program: Path, tmp_path: Path) -> list[Finding]:
     """The rule's findings in a program, which stands alone in a directory of its own."""
     target = tmp_path / "project"
-    sources = sorted(program.rglob("*.py")) if program.is_dir() else [program]
-    for source in sources:
+    for source in sources(program):
         path = target / (source.relative_to(program) if program.is_dir() else "program.py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_MARK.sub("", source.read_text()))
@@ -77,10 +83,9 @@ def findings(program: Path, tmp_path: Path) -> list[Finding]:
 
 def marks(program: Path) -> set[tuple[str, int]]:
     """(file, line) of the marked lines."""
-    sources = sorted(program.rglob("*.py")) if program.is_dir() else [program]
     return {
         (source.name if program.is_dir() else "program.py", number)
-        for source in sources
+        for source in sources(program)
         for number, line in enumerate(source.read_text().splitlines(), 1)
         if program.parent.name in _MARK.findall(line)
     }
