@@ -309,7 +309,9 @@ def _as_seen_by(value: Value, function: Function, caller: Frame) -> Value:
         known = {key: _as_seen_by(v, function, caller) for key, v in value.data.items()}
         return Value(TREE, value.varies, value.tags, known, None, value.origin)
     if value.kind == TREE and value.element is not None and value.element.varies:
-        element = _as_seen_by(as_member(value.element), function, caller)
+        element = as_member(value.element)
+        if element.data.__class__ is not dict:  # what tells members apart tells them apart for the caller
+            element = _as_seen_by(element, function, caller)
         value = Value(TREE, value.varies, value.tags, None, element, value.origin)
     if value.kind == INSTANCE and any(f.varies and f.tags & SHAPED for f in value.data.fields.values()):
         seen = value.data.described()
