@@ -42,7 +42,10 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state.library = target.data if target.kind == API else target.data.api if target.kind == PARTIAL else ""
     state.literal_loop = frame.literal_loops > 0
     state.guarded = frame.filling > 0 or (frame.function is not None and bool(frame.function.cached))
-    params = signature(state.closure)
+    applies = (
+        state.closure is not None and state.closure.applied is not None
+    )  # `(variables, *args, **kwargs)`
+    params = None if applies else signature(state.closure)
     state.static = argument_set(call.keywords, params, "static_argnums", "static_argnames")
     if state.flavour == "pmap":
         state.static = argument_set(call.keywords, params, "static_broadcasted_argnums", "static_argnames")

@@ -254,7 +254,7 @@ def note_carried(frame: Frame, state: BoundaryState, node: ast.AST, arguments: l
     """The arguments of an eager boundary call, or members of them, that a loop or an object carries."""
     carries = frame.run.carries
     for passed in arguments:
-        if state.static and (passed.position in state.static or passed.name in state.static):
+        if passed.is_static(state):
             continue
         field = _field_passed(frame, passed.node)
         if field is not None:

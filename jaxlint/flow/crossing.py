@@ -71,13 +71,13 @@ def traced_arguments(
         and function.params[:1] == ["self"]
     ):
         arguments["self"] = passed_self(state, generic_instance(function.cls))
-    for index, name, value, _, _ in names:
+    for passed in names:
+        name, value = passed.name, passed.value
         if name is None or (name not in function.index and name not in function.keyword_only):
             continue
         if receiver is not None and name == function.params[0]:
             continue
-        static = state.static
-        if static is None or name in static or index in static:
+        if state.static is None or passed.is_static(state):
             arguments[name] = still(value)
         else:
             arguments[name] = as_traced(value, state.flavour)
@@ -200,3 +200,8 @@ class Passed(NamedTuple):
     value: Value
     node: ast.AST
     keyword: bool
+
+    def is_static(self, state: BoundaryState) -> bool:
+        """Whether it stands at a position, or bears a name, that is known to be static. A signature ties the two
+        together; where a boundary's is `(*args, **kwargs)`, as that of `net.apply` is, each counts for itself."""
+        return (self.name if self.keyword else self.position) in (state.static or ())

@@ -269,7 +269,7 @@ class BoundaryUse(Fact):
     def is_static(self, argument: Operand) -> bool:
         """Whether an argument stands at a position known to be static."""
         static = self.boundary.static or frozenset()
-        return argument.parameter in static or argument.index in static
+        return (argument.parameter if argument.keyword else argument.index) in static
 
     def hands_over(self, other: BoundaryUse, arguments: Iterable[Operand]) -> bool:
         """Whether it gives the boundary what another call in the same function gives by `arguments`."""

@@ -180,7 +180,7 @@ class PendingUnstable(PendingFact):
 def note_unstable(frame: Frame, state: BoundaryState, node: ast.AST, arguments: list[Passed]) -> None:
     """The arguments of an eager boundary call that are not the same tree each time."""
     for passed in arguments:
-        if state.static and (passed.position in state.static or passed.name in state.static):
+        if passed.is_static(state):
             continue
         name = dotted_name(passed.node) or passed.name or "the argument"
         for how, part, module, at in _unstable(frame, passed):
