@@ -11,7 +11,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_OBJECTS = 200_000  # made and not yet freed between two collections
+_LINES = 20_000  # of analysed modules between two collections
+
+_noted = 0
 
 
 @contextmanager
@@ -27,8 +29,11 @@ def kept() -> Iterator[None]:
             gc.enable()
 
 
-def note() -> None:
-    """Something was analysed, and nothing of it is needed any more."""
-    if gc.get_count()[0] > _OBJECTS:  # counted while nothing is collected, too
+def note(lines: int) -> None:
+    """So many lines were analysed, and nothing of it is needed any more."""
+    global _noted
+    _noted += lines
+    if _noted >= _LINES:
+        _noted = 0
         gc.collect()
         gc.freeze()

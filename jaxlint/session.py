@@ -139,15 +139,16 @@ class Session:
 
     def outcome(self, path: str) -> Outcome:
         """What a run rooted at a module finds. Never raises."""
-        outcome = self._run(self.survey.table.entries[path])
-        memory.note()
+        outcome, lines = self._run(self.survey.table.entries[path])
+        memory.note(lines)
         return outcome
 
     def failure(self, path: str, reason: str) -> Finding:
         """What is reported of a module that another process did not come to an end with."""
         return internal_error(self.survey.table.entries[path].path, reason)
 
-    def _run(self, root: ModuleEntry) -> Outcome:
+    def _run(self, root: ModuleEntry) -> tuple[Outcome, int]:
+        """The outcome, and how many lines were looked at."""
         judge = self._judge  # a rule that cannot be used ends the run
         analysis = self.analysis()
         seen = self.survey.table.seen
@@ -157,7 +158,7 @@ class Session:
         except Exception as error:
             found = [internal_error(root.path, error)]
         lasting = not self.sources.changed and all(f.code != INTERNAL_ERROR.code for f in found)
-        return Outcome(found, analysis.program.loaded, sorted(seen), lasting)
+        return Outcome(found, analysis.program.loaded, sorted(seen), lasting), analysis.program.lines
 
     def _findings(self, root: ModuleEntry, analysis: Analysis, judge: Judge) -> list[Finding]:
         role = self.module_role(root)

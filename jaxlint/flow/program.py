@@ -79,6 +79,7 @@ class Program:
         self.table = table
         self._parse = parse
         self._loaded: dict[str, LoadedModule | None] = {}
+        self.lines = 0  # of the loaded modules
         self.evaluate_module: Callable[[LoadedModule], None] = lambda module: None
 
     def load(self, entry: ModuleEntry) -> LoadedModule | None:
@@ -86,6 +87,8 @@ class Program:
         if entry.absolute not in self._loaded:
             parsed = self._parse(entry)
             self._loaded[entry.absolute] = LoadedModule(entry, *parsed) if parsed is not None else None
+            if parsed is not None:
+                self.lines += parsed[1].count("\n")
         return self._loaded[entry.absolute]
 
     @property
