@@ -52,10 +52,12 @@ from jaxlint.flow.weak_types import made_weak
 from jaxlint.jax_api.arrays import (
     DATA_SHAPED,
     DTYPES,
+    ELEMENTWISE,
     GROWING,
     MAKERS,
     NUMPY_FALSE,
     NUMPY_SILENT,
+    ONE_NUMBER,
     REDUCTIONS,
     RNG_SPLITTERS,
     SIZE_KEYWORDS,
@@ -68,6 +70,7 @@ from jaxlint.jax_api.transforms import EAGER, JIT, VMAP
 _LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
 # What brings an array to a size that does not depend on its own.
 _PADDING = frozenset({"pad", "resize"})
+_NUMBER = Value(TRACED, size=1)
 _TUPLES_OF_INDICES = frozenset({"nonzero", "where"})
 
 
@@ -105,10 +108,21 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if traced.all_results_traced(frame, values):
         if last in GROWING:
             return lengthened(frame, Value(TRACED), call)
-        if last in REDUCTIONS and len(call.positional) == 1 and "axis" not in call.keywords:
-            return Value(TRACED, 0, 0, None, None, None, 1)
-        return TRACED_VALUE
+        return _NUMBER if gives_number(last, call) else TRACED_VALUE
     return DEVICE_VALUE
+
+
+def gives_number(last: str, call: Call) -> bool:
+    """Whether the function gives one number: it reduces all axes, or takes numbers element by element."""
+    if last in REDUCTIONS or last in ONE_NUMBER:
+        alone = len(call.positional) == 1 or last in ("vdot", "count_nonzero")
+        return alone and "axis" not in call.keywords and not call.starred
+    values = call.positional
+    if last not in ELEMENTWISE or len(values) < (3 if last == "where" else 1):
+        return False
+    return call.keywords.keys() <= {"dtype", "axis_name"} and all(
+        v.size == 1 or is_number(v) for v in values[:3]
+    )
 
 
 def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Value:
@@ -249,6 +263,8 @@ def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if traced.all_results_traced(frame, values):
         if last == "concatenate":
             return lengthened(frame, Value(TRACED), call)
+        if gives_number(last, call):
+            return _NUMBER
         return TRACED_PARAMETER if last in RNG_SPLITTERS else TRACED_VALUE
     return Value(DEVICE)
 

@@ -6,17 +6,16 @@ import ast
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from jaxlint.flow import sharing
+from jaxlint.flow import consumed, sharing
+from jaxlint.flow.consumed import gives_only_numbers
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.item_sizes import At, ItemSizes
 from jaxlint.flow.objects import BoundaryState, Function
-from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.outputs import calls_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
 from jaxlint.flow.walking import nodes_of, own_nodes, walk
 
 _SOURCES = 400  # of one call: a tuple of tuples of the same doubles with every name
@@ -169,7 +168,8 @@ class PendingUselessDonation(PendingFact):
         elif absent:
             why, useless = "absent", tuple(str(index) for index in absent)
         else:
-            useless = tuple(name for name in named if self._is_only_consumed(name, params))
+            owners = consumed.owners(closure.function, params, state.result)
+            useless = tuple(name for name in named if owners and name not in owners and owners <= donated)
             why = "taken"
             if not useless:
                 useless, why = tuple(name for name in named if self._is_converted(name, params)), "dtype"
@@ -207,67 +207,6 @@ class PendingUselessDonation(PendingFact):
         functions = nodes_of(module.tree, ast.FunctionDef)
         around = [f for f in functions if call in own_nodes(f)]
         return sizes.of(given[0], At(module, around[0] if around else None))
-
-    def _is_only_consumed(self, name: str, params: list[str]) -> bool:
-        """Every output is a number or the new value of another parameter, by its name."""
-        closure, result = self.state.closure, self.state.result
-        assert closure is not None
-        node = closure.function.node
-        if (
-            isinstance(node, ast.Lambda)
-            or result is None
-            or result.kind != TREE
-            or result.data.__class__ is not list
-        ):
-            return False
-        returns = [n.value for n in own_nodes(node) if isinstance(n, ast.Return)]
-        if (
-            len(returns) != 1
-            or not isinstance(returns[0], ast.Tuple)
-            or len(returns[0].elts) != len(result.data)
-        ):
-            return False
-        others = [p for p in params if p != name]
-        updated = 0
-        for item, value in zip(returns[0].elts, result.data, strict=True):
-            if gives_only_numbers(value):
-                continue
-            replaces = _stem(_new_value_of(item))
-            if not replaces or replaces == _stem(name):
-                return False
-            if not any(replaces == _stem(other) for other in others):
-                return False
-            updated += 1
-        return updated > 0
-
-
-def _new_value_of(item: ast.expr) -> str:
-    """The name that an output bears: `params`, or that of what `optax.apply_updates(params, updates)` updates."""
-    if isinstance(item, ast.Call) and item.args:
-        name = (dotted_name(item.func) or "").rpartition(".")[2]
-        item = item.args[0] if name == "apply_updates" else item
-    return item.id if isinstance(item, ast.Name) else ""
-
-
-def _stem(name: str) -> str:
-    """`new_params`, `params_new` and `params` alike."""
-    words = [
-        w for w in name.lower().strip("_").split("_") if w not in ("new", "next", "updated", "old", "prev")
-    ]
-    return "_".join(words).rstrip("0123456789")
-
-
-def gives_only_numbers(result: Value | None, depth: int = 0) -> bool:
-    """No output can take a donated array: each is proven a number, or there is none."""
-    if result is None or depth > 3:
-        return False
-    if result.kind == CONSTANT and result.data is None:
-        return depth > 0
-    if result.kind == TREE:
-        members = parts(result)
-        known = result.data is not None
-        return known and bool(members) and all(gives_only_numbers(m, depth + 1) for m in members)
-    return result.size == 1 or is_number(result)
 
 
 def note_donation(frame: Frame, state: BoundaryState, call: Call) -> None:

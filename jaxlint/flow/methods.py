@@ -114,7 +114,8 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if name in ARRAY_METHODS:
         if receiver.kind == TRACED and name in ("astype",) and receiver.tags & BOOLEAN_MASK:
             return TRACED_VALUE
-        return TRACED_VALUE
+        one = name in ("astype", "squeeze", "item", "clip") and receiver.size == 1
+        return Value(TRACED, 0, 0, None, None, None, 1) if one else TRACED_VALUE
     if receiver.kind == TRACED and name in INDEXER_METHODS:
         return TRACED_VALUE  # of `x.at[…]`, which stands for x
     if receiver.kind == PARAMETER:

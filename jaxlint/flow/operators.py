@@ -93,6 +93,8 @@ def combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -
 def _combine(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:
     ka, kb = a.kind, b.kind
     if ka == TRACED or kb == TRACED:
+        if (a.size == 1 or is_number(a)) and (b.size == 1 or is_number(b)):
+            return Value(TRACED, 0, a.tags & b.tags & BOOLEAN_MASK, None, None, None, 1)
         return TRACED_MASK if a.tags & b.tags & BOOLEAN_MASK else TRACED_VALUE
     if ka == PARAMETER or kb == PARAMETER:
         return _with_parameter(a, b, op)

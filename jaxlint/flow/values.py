@@ -191,6 +191,8 @@ class Value:
         extra: Any = None
         if kind == CONSTANT:
             extra = (type(self.data).__name__, repr(self.data)[:40])
+        elif kind == TRACED:
+            extra = self.size == 1
         elif kind == SCALAR and self.data is not None:
             extra = self.data.signature()
         elif kind == TREE:

@@ -76,6 +76,16 @@ REDUCTIONS = _words(
     "logsumexp average quantile percentile"
 )
 
+# Functions whose result has the shape of what they are given: of numbers, one number.
+ELEMENTWISE = _words(
+    "abs absolute add asarray array cbrt ceil clip cos divide exp exp2 expm1 floor isfinite isinf isnan log "
+    "log10 log1p log2 logaddexp logical_and logical_not logical_or maximum minimum multiply nan_to_num "
+    "negative power pow reciprocal round rsqrt select sigmoid sign sin sqrt square stop_gradient subtract "
+    "pmean psum pmax pmin tanh where"
+)
+# Functions that give one number of an array or a tree, unless an axis is named.
+ONE_NUMBER = _words("norm vdot global_norm count_nonzero")
+
 # Functions whose result has a shape of its own, whatever the length of their argument.
 OWN_SHAPE = _words(
     "cov corrcoef histogram histogram2d histogramdd histogram_bin_edges polyfit interp vdot trace norm det "
