@@ -39,7 +39,6 @@ MISSES = {
     "4/JAX403/bad_1.py": "an unbounded cache on a method is JAX402's",
     "4/JAX403/bad_3.py": "a cache without a bound is JAX402's",
     "5/JAX307/bad_3": "the state is wanted where there is no checkpoint: the page says that nothing is said of it",
-    "6/JAX104/bad_4.py": "a log of tuples that `zip(*log)` takes apart again",
     "6/JAX110/bad_3": "a generator's batches of which the last alone has a mask",
     "6/JAX304/bad_3": "the mapped function calls a model that is a parameter of its factory",
     "6/JAX305/bad_3": "the chunk is the length of a tree's first leaf",

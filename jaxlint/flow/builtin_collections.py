@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 from jaxlint.flow import impure
+from jaxlint.flow.bindings import look
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import chosen, element_of, iterated
 from jaxlint.flow.lengths import as_long
@@ -41,7 +44,23 @@ def _each(frame: Frame, value: Value, call: Call) -> Value:
     return iterated(frame, value, call.node, call.node)  # type: ignore[arg-type]
 
 
+def _columns(frame: Frame, call: Call) -> Value | None:
+    """`zip(*rows)`: the columns of rows of one width, as long as there are rows."""
+    given = call.argument_node(0)
+    if not isinstance(given, ast.Starred) or len(call.positional) != 1:
+        return None
+    rows = look(frame, given.value)
+    row = rows.element
+    if rows.kind != TREE or row is None or row.kind != TREE or row.data.__class__ is not list:
+        return None
+    origin = Origin(frame.module, call.node, "tuple")
+    return tree([as_long(frame, given.value, rows, collection(member, origin)) for member in row.data])
+
+
 def _zip(frame: Frame, first: Value, call: Call) -> Value:
+    columns_of = _columns(frame, call) if call.starred and not frame.level else None
+    if columns_of is not None:
+        return columns_of
     each = tree([_each(frame, value, call) for value in call.positional])
     columns = [value.data for value in call.positional]
     if columns and all(c.__class__ is list and len(c) == len(columns[0]) for c in columns):

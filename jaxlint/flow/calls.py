@@ -99,6 +99,9 @@ def call(frame: Frame, node: ast.Call) -> Value:
             spread = evaluate(frame, argument.value)
             if spread.kind == TREE and spread.data.__class__ is list:
                 positional += spread.data
+            elif spread.kind == INSTANCE and spread.data.cls.family == "namedtuple":
+                fields = spread.data.cls.all_fields()
+                positional += [spread.data.fields.get(name, UNKNOWN_VALUE) for name in fields]
             elif left := _left(callee, spread, len(positional), node):
                 positional += left
             else:
