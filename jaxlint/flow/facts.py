@@ -805,8 +805,10 @@ class LowPrecisionSolve(Fact):
 class TreeUpcast(Fact):
     """A whole tree of parameters or gradients is cast to float32 or float64, leaf by leaf, at most scaled.
 
-    `low`: it is known to be of low precision. `rebinds`: the result takes the name of the tree. `read_again`: where
-    the function reads the tree after the cast.
+    `low`: it is known to be of low precision; `names_low`: or its module speaks of such a dtype. `rebinds`: the
+    result takes the name of the tree. `read_again`: where the tree is read after the cast; `copy_read_again`: where
+    a second statement reads the copy. Both are looked for in the function, and in those that call it for the copy:
+    `caller` is such a call.
     """
 
     api: str
@@ -815,6 +817,9 @@ class TreeUpcast(Fact):
     low: bool
     rebinds: bool
     read_again: Place | None = None
+    names_low: bool = False
+    copy_read_again: Place | None = None
+    caller: Place | None = None
 
 
 # ---------------------------------------------------------------- configuration and import

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
-from jaxlint.flow.bindings import bindings_of, look
+from jaxlint.flow.bindings import Bindings, bindings_of, look
+from jaxlint.flow.calls_in_view import CallInView, calls_in_view
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.values import BOUNDARY, FUNCTION
-from jaxlint.flow.walking import walk
 
 # What a tree of parameters or gradients is called, and what is called so that is none.
 _OF_MODEL = re.compile(
@@ -49,14 +48,19 @@ def is_of_model(frame: Frame, node: ast.expr) -> bool:
     made = bindings_of(frame).of(node.id)
     if any(isinstance(value, ast.Call) and _gives_model(frame, value) for value in made[-1:]):
         return True
-    return not made and any(_OF_MODEL.search(name_of(a).lower()) for a in _passed(frame, node.id))
+    return not made and _is_passed(frame, node.id)
+
+
+def _names_giver(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    callee = node.func.func if isinstance(node.func, ast.Call) else node.func  # `jax.grad(loss)(params)`
+    return bool(_GIVING.search(last_name(callee)))
 
 
 def _gives_model(frame: Frame, call: ast.Call) -> bool:
-    if isinstance(call.func, ast.Call):  # `jax.grad(loss)(params)`
-        return bool(_GIVING.search(last_name(call.func.func)))
-    if _GIVING.search(last_name(call.func)):
-        return True
+    if isinstance(call.func, ast.Call) or _names_giver(call):
+        return _names_giver(call)
     value = look(frame, call.func)
     closure = value.data if value.kind == FUNCTION else None
     if value.kind == BOUNDARY:
@@ -64,18 +68,18 @@ def _gives_model(frame: Frame, call: ast.Call) -> bool:
     return closure is not None and any("grad" in name for _, name in closure.transforms)
 
 
-def _passed(frame: Frame, parameter: str) -> Iterator[ast.expr]:
-    """What the calls in view pass for a parameter of this function."""
-    function, top = frame.function, frame.run.top
-    if function is None or parameter not in function.index:
-        return
-    at = function.index[parameter] - (1 if function.is_method else 0)
-    trees = [
-        frame.module.tree,
-        *([top.module.tree] if top is not None and top.module is not frame.module else []),
-    ]
-    for tree in trees:
-        for node in walk(tree):
-            if isinstance(node, ast.Call) and last_name(node.func) == function.name:
-                yield from (k.value for k in node.keywords if k.arg == parameter)
-                yield from node.args[at : at + 1]
+def _is_passed(frame: Frame, parameter: str) -> bool:
+    """Whether a call in view passes such a tree for a parameter of this function."""
+    function = frame.function
+    return function is not None and any(
+        passes_model(call, call.passes(function, parameter)) for call in calls_in_view(frame)
+    )
+
+
+def passes_model(call: CallInView, given: ast.expr | None) -> bool:
+    """Whether what a call passes is such a tree, as far as the syntax of the caller tells."""
+    if given is None:
+        return False
+    made = Bindings(call.scope).of(given.id) if isinstance(given, ast.Name) else [given]
+    before = [value for value in made if value.lineno < call.node.lineno or value is given]
+    return bool(_OF_MODEL.search(name_of(given).lower())) or any(map(_names_giver, before[-1:]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxlint.finding import Place
 from jaxlint.flow.bindings import look, scope_of
 from jaxlint.flow.dtypes import dtype_of, is_low, lowered
 from jaxlint.flow.facts import TreeUpcast
@@ -15,6 +14,7 @@ from jaxlint.flow.objects import Closure
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import api
+from jaxlint.flow.upcast_uses import names_low_dtype, targets_of, uses_of
 from jaxlint.flow.values import (
     API,
     FUNCTION,
@@ -52,8 +52,7 @@ class PendingUpcast(PendingFact):
         low = is_low(self.value)
         if not (is_of_model(frame, self.subject) or (low and not DATA.search(name.lower()))):
             return None
-        targets = [dotted_name(t) for t in self._targets()]
-        rebinds = dotted_name(self.subject) in targets
+        uses = uses_of(frame, self.node, self.subject)
         return TreeUpcast(
             frame.place(self.node),
             frame.symbol,
@@ -62,25 +61,12 @@ class PendingUpcast(PendingFact):
             dtype=self.dtype,
             operand=operand(frame, self.subject, self.value),
             low=low,
-            rebinds=rebinds,
-            read_again=None if rebinds else self._read_again(),
+            names_low=low or names_low_dtype(frame.module),
+            rebinds=dotted_name(self.subject) in targets_of(scope_of(frame), self.node),
+            read_again=uses.original,
+            copy_read_again=uses.copy,
+            caller=uses.caller,
         )
-
-    def _targets(self) -> list[ast.expr]:
-        for statement in own_nodes(scope_of(self.frame)):
-            if isinstance(statement, ast.Assign) and statement.value is self.node:
-                return statement.targets
-        return []
-
-    def _read_again(self) -> Place | None:
-        """Where the tree is read after the cast, in the same function."""
-        subject = dotted_name(self.subject)
-        end = self.node.end_lineno or self.node.lineno
-        for node in own_nodes(scope_of(self.frame)) if subject is not None else ():
-            again = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
-            if again and node.lineno > end and dotted_name(node) == subject:  # type: ignore[attr-defined]
-                return self.frame.place(node)
-        return None
 
 
 # ---------------------------------------------------------------- which casts

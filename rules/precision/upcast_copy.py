@@ -25,24 +25,46 @@ class UpcastCopy(Rule):
     def check(self, fact: TreeUpcast, ctx: Context) -> Iterator[Finding]:
         traced = fact.proof.level != "eager"
         copied = fact.proof.eager or (traced and ctx.jax_version <= _COPIED_UNDER_JIT)
-        if not copied and fact.read_again is None:
+        if not copied and fact.read_again is None and not (fact.copy_read_again and fact.names_low):
             return  # perhaps its callers jit it, and then the compiler may do without the copy
-        beside = "while the original is still there" if fact.rebinds else "beside the original"
-        subject = f"`{fact.operand.name}`" if fact.operand.name else "the tree"
         if copied:
-            message = (
-                f"All of {subject} is copied to float32 {beside}: for bfloat16, twice its memory on top. "
-                f"{_REMEDY}, within one `jit`."
-            )
+            confidence = Confidence.HIGH if fact.low and fact.proof.eager else Confidence.MEDIUM
         else:
-            message = (
-                f"All of {subject} is cast to float32 beside the original, which is read again: for bfloat16, "
-                f"twice its memory on top wherever the compiler cannot fuse the cast into every use. {_REMEDY}."
-            )
-        confidence = Confidence.HIGH if fact.low and fact.proof.eager else Confidence.MEDIUM
+            confidence = Confidence.LOW
         yield self.finding(
-            fact,
-            message,
-            confidence=confidence if copied else Confidence.LOW,
-            related=[Related(fact.read_again, "the original is read here")] if fact.read_again else [],
+            fact, _copied(fact) if copied else _perhaps(fact), confidence=confidence, related=_related(fact)
         )
+
+
+def _copied(fact: TreeUpcast) -> str:
+    beside = "while the original is still there" if fact.rebinds else "beside the original"
+    return (
+        f"All of {_subject(fact)} is copied to float32 {beside}: for bfloat16, twice its memory on top. "
+        f"{_REMEDY}, within one `jit`."
+    )
+
+
+def _perhaps(fact: TreeUpcast) -> str:
+    """What is true whether the compiler makes the copy or not."""
+    to = "to float32 for a caller" if fact.caller is not None else "to float32"
+    if fact.read_again is not None:
+        reads = "beside the original, which is read again"
+    else:
+        reads = "and the result is read more than once"
+    return (
+        f"All of {_subject(fact)} is cast {to} {reads}: for bfloat16, twice its memory on top wherever the "
+        f"compiler cannot fuse the cast into every use. {_REMEDY}."
+    )
+
+
+def _subject(fact: TreeUpcast) -> str:
+    return f"`{fact.operand.name}`" if fact.operand.name else "the tree"
+
+
+def _related(fact: TreeUpcast) -> list[Related]:
+    places = (
+        (fact.caller, "the copy is asked for here"),
+        (fact.read_again, "the original is read here"),
+        (fact.copy_read_again if fact.read_again is None else None, "the copy is read again here"),
+    )
+    return [Related(place, text) for place, text in places if place is not None]
