@@ -34,7 +34,7 @@ _FINISHED = re.compile(
     r"Finished (?P<phase>tracing|jaxpr to MLIR module conversion|XLA compilation of)(?: \+ transforming)? "
     r"(?P<name>.{1,300}?)(?: for \w+)? in (?P<seconds>[\d.]+(?:e[+-]?\d+)?) sec"
 )
-_LOADED = re.compile(r"Persistent compilation cache hit for '(?:\w+?_)?(?P<name>[^']*)'")
+_LOADED = re.compile(r"Persistent compilation cache hit for '(?:[^\W_]{1,40}_)?(?P<name>[^']{1,300})'")
 _WRAPPED = re.compile(r"\w+\((.*)\)")
 _SHAPED = re.compile(r"ShapedArray\((?P<type>[\w<>]+\[[^\]]*\])(?P<weak>[^()]*weak_type=True)?")
 

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from itertools import pairwise
+from math import gcd
 
 from jaxlint.triage.cache_misses import CacheMisses, Change, Miss, Reason, by_identity
 from jaxlint.triage.compile_log import Compilations, CompileLog
 from jaxlint.triage.evidence import Place
-from jaxlint.triage.progress import WENT_ON, Moment, Progress
+from jaxlint.triage.progress import Moment, Progress
+from jaxlint.triage.warm_up import is_over
 
 # From how many compilations on it counts. Below, buckets and training beside evaluation look the same.
 _REMADE = 3  # times that one definition was made into a new function, or a static object was made anew
@@ -28,9 +30,9 @@ _SIZES = 5  # different sizes of one argument
 GROWING = 4  # different sizes that grow by the same amount each time
 _VALUES = 4  # different static values
 _STEPS = 4  # steps of the run at which one of jax's own operations was compiled
-_BURSTS = (
-    2  # steps at which what is compiled a number of times each is still warm-up: training and evaluation
-)
+_STRUCTURES = 5  # different structures of one argument
+_BUCKETS = 8  # sizes that are all multiples of one number, a width of buckets
+_WIDTH = 8  # the least of such numbers: by smaller ones lengths vary by themselves
 _OWN = 12  # compilations of one of jax's own operations
 
 
@@ -128,7 +130,7 @@ def _boundary(of: Compilations, misses: list[Miss], processes: int, end: Moment)
     _explain(boundary, misses)
     if boundary.count > 1 and not boundary.changes and boundary.reason in (Reason.UNEXPLAINED, Reason.NEW):
         _infer(boundary, of, misses, processes)
-    boundary.over = _is_over([compiled.moment for compiled in (*of.kept, of.last) if compiled], end)
+    boundary.over = is_over([compiled.moment for compiled in (*of.kept, of.last) if compiled], end)
     boundary.leaks = not boundary.over and _leaks(boundary, of, misses, processes)
     return boundary
 
@@ -138,7 +140,7 @@ def _unlogged(key: tuple[str, str, str], misses: list[Miss], end: Moment) -> Bou
     places = [miss.place for miss in misses]
     boundary = Boundary(key[2], key[1], len(misses), 0, 0, 0.0, 0.0, places, Reason.UNEXPLAINED)
     _explain(boundary, misses)
-    boundary.over = _is_over([miss.moment for miss in misses], end)
+    boundary.over = is_over([miss.moment for miss in misses], end)
     boundary.leaks = not boundary.over and _goes_on(boundary, misses)
     return boundary
 
@@ -182,6 +184,8 @@ def _infer(boundary: Boundary, of: Compilations, misses: Sequence[Miss], process
             c.before.removesuffix("~weak") == c.now.removesuffix("~weak") for c in boundary.changes
         ):
             boundary.reason = Reason.WEAK
+        elif boundary.changes and not any(change.where for change in boundary.changes):
+            boundary.reason = Reason.STRUCTURE
 
 
 def _type_changes(of: Compilations) -> list[Change]:
@@ -202,23 +206,6 @@ def _type_changes(of: Compilations) -> list[Change]:
 # ---------------------------------------------------------------- does it go on?
 
 
-def _is_over(moments: Sequence[Moment], end: Moment) -> bool:
-    """Whether all was compiled within one step, or two, and the run went on without.
-
-    Objects of one class that jit a method each, and partials of one function, are compiled one after the other
-    by their first step, and look like a function that is made anew. Only what comes after can tell.
-    """
-    steps = [moment.reached for moment in moments]
-    turns = [moment.turns for moment in moments]
-    # What comes before the first step belongs to it.
-    return _ends_early([max(reached, 1) for reached in steps], end.reached) or _ends_early(turns, end.turns)
-
-
-def _ends_early(counts: Sequence[int], end: int) -> bool:
-    """Whether something happened at one or two counts only, and counting went on."""
-    return bool(counts) and len(set(counts)) <= _BURSTS and end - counts[-1] >= WENT_ON
-
-
 def _leaks(boundary: Boundary, of: Compilations, misses: Sequence[Miss], processes: int) -> bool:
     if boundary.own:
         return boundary.count >= _OWN and len(of.steps) >= _STEPS
@@ -226,8 +213,9 @@ def _leaks(boundary: Boundary, of: Compilations, misses: Sequence[Miss], process
         return True
     if of.most_alike // processes >= _SAME:
         return True
+    numbers = list(dict.fromkeys(len(compiled.types) for compiled in of.kept))
     sizes = _sizes(compiled.types for compiled in of.kept)
-    return any(_is_open(values) for values in sizes.values())
+    return any(_is_open(values) for values in (numbers, *sizes.values()))
 
 
 def _goes_on(boundary: Boundary, misses: Sequence[Miss]) -> bool:
@@ -241,6 +229,11 @@ def _goes_on(boundary: Boundary, misses: Sequence[Miss]) -> bool:
     if boundary.reason is Reason.STATIC:
         values = {change.now for change in boundary.changes} | {change.before for change in boundary.changes}
         return len(values) >= _VALUES or len(misses) > _VALUES
+    if boundary.reason in (Reason.STRUCTURE, Reason.CALL_FORM):
+        forms: dict[str, set[str]] = defaultdict(set)
+        for change in boundary.changes:
+            forms[change.where] |= {change.before, change.now}
+        return max(map(len, forms.values()), default=0) >= _STRUCTURES
     if boundary.reason is Reason.TYPES and boundary.count >= GROWING:
         named = sizes_of_changes(boundary.changes)
         return any(_is_open(values) for values in named.values())
@@ -277,6 +270,8 @@ def _shape(text: str) -> list[int]:
 def _is_open(sizes: Sequence[int]) -> bool:
     """Whether there is no end of sizes in sight: they grow steadily, or there are many and no buckets."""
     if len(sizes) < GROWING:
+        return False
+    if gcd(*sizes) >= _WIDTH and len(sizes) <= _BUCKETS:
         return False
     steps = {later - earlier for earlier, later in pairwise(sizes)}
     if len(steps) == 1:

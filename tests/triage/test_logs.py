@@ -34,6 +34,10 @@ REAL = {
     "0.10.2-131-simulation-frames-kept-bad-killed": [Family.HOST],
     "0.10.2-131-simulation-frames-kept-good-sampled": [],
     "0.10.2-001-sweep-closure-jit-good-stale-cache": [Family.CACHE],
+    "0.10.2-keys-added-each-step": [Family.RETRACE],
+    "0.10.2-keys-added-each-step-explained": [Family.RETRACE],
+    "0.10.2-buckets-of-64": [],
+    "0.10.2-four-sizes-at-the-end": [],
 }
 WRITTEN = {
     "cudnn-too-old": [Family.CACHE],
@@ -134,6 +138,8 @@ BOUNDARIES = {
     "0.10.2-016-filter-jit-python-step-bad": ("train_step", 6),
     "0.10.2-022-unique-tokens-embedding-bad": ("sparse_update", 5),
     "0.10.2-036-scan-partial-eager-bad": ("scan", 6),
+    "0.10.2-keys-added-each-step": ("step", 30),
+    "0.10.2-keys-added-each-step-explained": ("step", 30),
 }
 
 

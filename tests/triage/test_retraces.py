@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from jaxlint.triage.cache_misses import Reason
@@ -37,6 +39,8 @@ def sizes(*numbers: int) -> list[str]:
         sizes(64, 32),  # training and the last batch
         sizes(64, 32, 16),
         sizes(16, 64, 8, 32, 128, 256),  # buckets
+        sizes(192, 64, 256, 128, 320),
+        sizes(16, 32, 48, 64),
         [compiled("step", "float32[8]")] * 3,
         [compiled("_uniform", "uint32[2]")] * 40,  # initialising
         [compiled("broadcast_in_dim", f"float32[{n}]") for n in range(40)],
@@ -51,6 +55,9 @@ def test_what_is_normal_is_no_leak(log: list[str]) -> None:
     [
         sizes(12, 15, 18, 21),  # each clip at its own length
         sizes(31, 7, 22, 19, 45),  # as many as there are
+        sizes(*range(32, 32 * 10, 32)),  # blocks that are put together
+        [compiled("step", *["float32[8]"] * n) for n in range(1, 5)],  # a list that grows
+        [compiled("step", *["float32[8]"] * n) for n in (3, 9, 4, 8, 5)],
         [compiled("step", "float32[8]")] * 4,  # a static value, or a new function
         [compiled("scan", "float32[8]")] * 5,
     ],
@@ -115,7 +122,49 @@ def test_a_function_that_is_made_anew_is_a_leak_from_the_third_on() -> None:
     assert leaks(*log[:-6]) == []
 
 
+def restructured(*numbers: int, where: str = "[0][1]") -> list[str]:
+    """Explanations alone, of a function whose argument has another number of children each time."""
+    log = []
+    for before, now in pairwise(numbers):
+        log += [
+            "TRACING CACHE MISS at fit.py:12:4 (main) because:",
+            "  for step defined at fit.py:5",
+            "  different input pytree:",
+            f"  * at {where}, now a dict with {now} children and before a dict with {before} children",
+        ]
+    return log
+
+
+def test_structures_that_go_on_varying_are_a_leak() -> None:
+    assert leaks(*restructured(1, 2, 3, 4, 5, 6)) == ["step"]
+    assert leaks(*restructured(1, 2, 3, 4)) == []
+    assert leaks(*restructured(1, 2, 1, 2, 1, 2)) == []  # a key that is there or not
+    assert leaks(*(line for w in "abcd" for line in restructured(1, 2, where=w))) == []
+
+
+def test_structures_that_have_all_come_are_no_leak() -> None:
+    assert leaks("step 0 loss 0.1", *restructured(1, 2, 3, 4, 5, 6), *STEPS) == []
+
+
 # ---------------------------------------------------------------- warm-up of several objects
+
+
+def trained(steps: int, compiled_at: dict[int, str]) -> list[str]:
+    return [line for n in range(steps) for line in (f"step {n} loss 0.1", compiled_at.get(n, "")) if line]
+
+
+@pytest.mark.parametrize("lengths", [(37, 61, 85, 120, 250), (12, 15, 18, 21)])
+def test_lengths_that_have_all_come_early_are_no_leak(lengths: tuple[int, ...]) -> None:
+    early = {3 * n: line for n, line in enumerate(sizes(*lengths))}
+
+    assert leaks(*trained(200, early)) == []
+    assert leaks(*trained(3 * len(lengths) + 5, early)) == ["step"]  # it may well go on
+
+
+def test_a_compilation_now_and_then_goes_on() -> None:
+    at_each_evaluation = {50 * n: line for n, line in enumerate(sizes(31, 7, 22, 19, 45))}
+
+    assert leaks(*trained(249, at_each_evaluation)) == ["step"]
 
 
 def made_anew(times: int, *, name: str = "step") -> list[str]:
