@@ -345,6 +345,10 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
             return Value(UNKNOWN, cut.varies, cut.tags, None, None, cut.origin)
         if base.tags & RAGGED and index.kind == CONSTANT and isinstance(index.data, str):
             return base  # a column
+        if (
+            index.kind in CONCRETE and index.tags & SHAPED == RAGGED
+        ):  # only an array takes one, and gives as many
+            return Value(UNKNOWN, index.varies, RAGGED, None, None, index.origin)
         varies = max(base.varies, index.varies)
         return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
     if kind == INDEXER:

@@ -30,10 +30,13 @@ _ARRAY_DRAWS = frozenset(
 _PYTHON_DRAWS = frozenset(
     {"random", "uniform", "gauss", "randint", "randrange", "normalvariate", "betavariate"}
 )
+_SPREAD_SIZES = frozenset({"rand", "randn"})  # each argument is one size
 _SIZE_POSITION = {
     "random": 0,
     "standard_normal": 0,
     "integers": 2,
+    "randint": 2,
+    "random_sample": 0,
     "uniform": 2,
     "normal": 2,
     "exponential": 1,
@@ -48,6 +51,8 @@ def per_round(frame: Frame) -> int:
 
 def draw(frame: Frame, name: str, call: Call) -> Value:
     """A method of a numpy random generator: an array with a size, else a number (`integers` gives a numpy one)."""
+    if name in _SPREAD_SIZES and call.positional:  # `rng.randn(500, 8)`
+        return size(frame, HOST, call.node, tree(call.positional)) or Value(HOST)
     position = _SIZE_POSITION.get(name, 99)
     shape = call.argument(position, "size")
     if name in _ARRAY_DRAWS or shape is not None:
@@ -72,12 +77,6 @@ def numpy_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return _generator(frame, "numpy.random.Generator", call)
     if last in ("seed", "SeedSequence", "get_state", "set_state"):
         return UNKNOWN_VALUE
-    if last in ("rand", "randn"):
-        if not call.positional:
-            return draw(frame, "random", call)
-        return size(frame, HOST, call.node, tree(call.positional)) or Value(HOST)
-    if last == "randint":
-        return draw(frame, "uniform", call)
     return draw(frame, last, call)
 
 

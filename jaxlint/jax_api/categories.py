@@ -187,8 +187,6 @@ _MOVED = (
     ("jax._src.numpy.", "jax.numpy."),
     ("flax.experimental.nnx", "flax.nnx"),
     ("flax.nnx.transforms.", "flax.nnx."),
-    ("flax.linen.softmax", "jax.nn.softmax"),
-    ("flax.nnx.softmax", "jax.nn.softmax"),
     ("equinox._jit.", "equinox."),
     ("equinox._filters.", "equinox."),
     ("jax.experimental.pjit.pjit", "jax.pjit"),
@@ -198,9 +196,25 @@ _MOVED = (
 )
 
 
+# What Flax hands on of `jax.nn` under its own names (flax 0.12).
+_ACTIVATIONS = frozenset(
+    {"celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh", "leaky_relu"}
+    | {"log_sigmoid", "log_softmax", "logsumexp", "one_hot", "relu", "relu6", "selu", "sigmoid", "silu"}
+    | {"soft_sign", "softmax", "softplus", "standardize", "swish", "tanh"}
+)
+
+
 @cache
 def canonical(dotted: str) -> str:
     """The public name of a moved or private one (`jax._src.numpy.…` → `jax.numpy.…`)."""
+    head, _, last = dotted.rpartition(".")
+    if last in _ACTIVATIONS and head in (
+        "flax.linen",
+        "flax.nnx",
+        "flax.linen.activation",
+        "flax.experimental.nnx",
+    ):
+        return f"jax.nn.{last}"
     for old, new in _MOVED:
         if dotted.startswith(old):
             return (
