@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
@@ -94,7 +95,7 @@ def kind(path: Path, data: wire.Data) -> Kind:
     """What a file holds. Raises CaptureError for what is neither a capture nor a module."""
     if data[:2] == b"\x1f\x8b":
         hint = " (a device memory profile goes with --memory-prof)" if path.suffix == ".prof" else ""
-        raise CaptureError(f"{path}: compressed with gzip; unpack it first: gzip -dk {path.name}{hint}")
+        raise CaptureError(f"{path}: compressed with gzip; unpack it first: {_unpacking(path)}{hint}")
     if data[:4] == b"PK\x03\x04":
         raise CaptureError(f"{path}: a zip archive; unpack it first")
     try:
@@ -103,6 +104,14 @@ def kind(path: Path, data: wire.Data) -> Kind:
         if _printable(data):
             raise CaptureError(f"{path}: a text file, not a profiler capture (.xplane.pb)") from None
         raise CaptureError(f"{path}: not a profiler capture (.xplane.pb), or damaged: {error}") from None
+
+
+def _unpacking(path: Path) -> str:
+    """The command for it; gzip itself refuses a name that does not end in .gz."""
+    name = shlex.quote(str(path))
+    if path.suffix == ".gz":
+        return f"gzip -dk {name}"
+    return f"gzip -dc < {name} > {shlex.quote(str(path.with_name(f'unpacked-{path.name}')))}"
 
 
 def _kind(path: Path, data: wire.Data) -> Kind:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxlint.capture import claims_live, diagnosis, dump, inputs, memory_profile, report, subject, wire
-from jaxlint.capture.error import CaptureError
+from jaxlint.capture.error import Absent, CaptureError
 from jaxlint.capture.inputs import Kind
 from jaxlint.capture.memory_profile import LiveArrays
 from jaxlint.capture.report import Report
@@ -24,7 +24,31 @@ class Wanted(NamedTuple):
 
 
 def reports(path: Path, wanted: Wanted) -> Iterator[Report | CaptureError]:
-    """A report on each capture at a path, or what is wrong with it. Raises CaptureError where nothing is there."""
+    """A report on each capture at a path, or what is wrong with it. Raises CaptureError where nothing is there.
+
+    A file that lacks the module or the device that was asked for is passed over where another one has it.
+    """
+    absent: list[Absent] = []
+    whole = 0
+    for found in _each(path, wanted):
+        if isinstance(found, Absent):
+            absent.append(found)
+            continue
+        whole += isinstance(found, Report)
+        yield found
+    if absent and not whole:
+        yield _nowhere(path, absent)
+
+
+def _nowhere(path: Path, absent: list[Absent]) -> CaptureError:
+    """What was asked for is in none of the files: one line for all of them."""
+    if len(absent) == 1:
+        return absent[0]
+    first = absent[0]
+    return Absent(path, first.what, (other for error in absent for other in error.others), first.there)
+
+
+def _each(path: Path, wanted: Wanted) -> Iterator[Report | CaptureError]:
     arrays = memory_profile.read(wanted.memory_profile) if wanted.memory_profile is not None else []
     for file in inputs.files(path):
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxlint.capture import matching, modules, runtime, wire, xspace
-from jaxlint.capture.error import CaptureError
+from jaxlint.capture.error import Absent
 from jaxlint.capture.executions import Execution
 from jaxlint.capture.modules import Module
 from jaxlint.capture.plan import Plan
@@ -46,23 +46,21 @@ class Subject:
 
     @cached_property
     def pool(self) -> Pool | None:
-        """The pool of the device that was asked for, or the tightest one. Raises CaptureError."""
+        """The pool of the device that was asked for, or the tightest one. Raises Absent."""
         found = self.runtime.device_pools()
         if self._device is None:
             return found[0] if found else None
         for pool in found:
             if pool.ordinal == self._device:
                 return pool
-        there = ", ".join(str(p.ordinal) for p in found if p.ordinal is not None) or "none"
-        raise CaptureError(
-            f"{self.path}: no allocator events of device {self._device} (there are those of: {there})"
-        )
+        others = (str(p.ordinal) for p in found if p.ordinal is not None)
+        raise Absent(self.path, f"allocator events of device {self._device}", others, "there are those of")
 
     @cached_property
     def choice(self) -> Choice | None:
         """The module that was asked for; else the one whose last execution failed; else the largest that ran.
 
-        Raises CaptureError where the one that was asked for is not there.
+        Raises Absent where the one that was asked for is not there.
         """
         if self._wanted is not None:
             return Choice(self._find(self._wanted), "as asked for")
@@ -85,9 +83,7 @@ class Subject:
         found = [module for module in planned if names & {module.title, module.name}]
         if found:
             return _largest(found)
-        known = sorted({module.title for module in planned})
-        shown = ", ".join(known[:8]) + (", …" if len(known) > 8 else "") if known else "none"
-        raise CaptureError(f"{self.path}: no module {wanted} with a memory plan (there are: {shown})")
+        raise Absent(self.path, f"module {wanted} with a memory plan", (module.title for module in planned))
 
     def _failed_last(self, planned: Sequence[Module]) -> list[Module]:
         """The modules that the last failed execution may have run, if no later one of its name launched."""

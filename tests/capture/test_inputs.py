@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import subprocess
 import sys
 import tracemalloc
 from collections import Counter
@@ -56,7 +57,16 @@ def test_a_directory_without_captures(capsys, tmp_path):
 
 def test_a_compressed_capture_says_how_to_unpack_it(capsys, tmp_path):
     path = simulated.write(tmp_path / "host.xplane.pb.gz", gzip.compress(fixture("plain").read_bytes()))
-    assert "gzip -dk host.xplane.pb.gz" in refused(capsys, path)
+    assert f"gzip -dk {path}" in refused(capsys, path)
+
+
+@pytest.mark.parametrize("name", ["host.xplane.pb.gz", "host.xplane.pb", "a host.pb"])
+def test_the_command_that_unpacks_a_capture_works_as_it_stands(name, capsys, tmp_path):
+    path = simulated.write(tmp_path / name, gzip.compress(fixture("plain").read_bytes()))
+    command = refused(capsys, path).rpartition("unpack it first: ")[2]
+    subprocess.run(command, shell=True, check=True, cwd="/")
+    [unpacked] = set(tmp_path.iterdir()) - {path}
+    assert unpacked.read_bytes() == fixture("plain").read_bytes()
 
 
 def test_a_memory_profile_that_is_taken_for_a_capture(capsys):
@@ -322,6 +332,40 @@ def test_an_empty_name_is_no_name(option, capsys):
 
 def test_a_module_is_not_found_by_the_beginning_of_its_name(capsys):
     assert "no module jit_st" in refused(capsys, fixture("plain"), "--module", "jit_st")
+
+
+@pytest.fixture
+def modules(tmp_path):
+    """A directory with three modules, a file for each."""
+    for name in ("gradient", "decode", "fits"):
+        shutil.copy(fixture(name), tmp_path / f"{name}.hlo_proto.pb")
+    return tmp_path
+
+
+def test_the_module_that_was_asked_for_is_found_among_files_without_it(capsys, modules):
+    assert main(["oom", str(modules), "--module", "jit_decayed"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "" and said.out.count("plan of ") == 1 and "plan of jit_decayed" in said.out
+
+
+def test_a_module_that_is_in_none_of_several_files_is_one_line(capsys, modules):
+    said = refused(capsys, modules, "--module", "jit_other")
+    assert said.count("\n") <= 1 and "jit_decayed" in said
+
+
+def test_a_damaged_file_beside_the_module_that_was_asked_for_is_still_told(capsys, modules):
+    (modules / "broken.hlo_proto.pb").write_bytes(bytes(4096))
+    assert main(["oom", str(modules), "--module", "jit_decayed"]) == 2
+    assert "broken.hlo_proto.pb" in capsys.readouterr().err
+
+
+def test_a_device_of_one_host_is_found_among_hosts_without_it(capsys, tmp_path):
+    simulated.write(tmp_path / "one.xplane.pb", trained("fits", NEW))
+    shutil.copy(fixture("plain"), tmp_path / "two.xplane.pb")
+    assert main(["oom", str(tmp_path), "--device", "0"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["oom", str(tmp_path), "--device", "7"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_modules_as_xprof_stores_them_are_read_from_a_directory(tmp_path):
