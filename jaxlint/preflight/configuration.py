@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from jaxlint.finding import Confidence, Finding, Severity
 from jaxlint.flow.facts import ConfigChange
+from jaxlint.preflight import running
 from jaxlint.preflight.material import Material
 from jaxlint.preflight.points import Evidence, Point, Status, failures, place, remarks
 
@@ -59,10 +61,16 @@ def precision(material: Material) -> Point:
         for a in material.variables
         if a.name in _X64 and a.value.lower() in ("true", "1", "t", "yes", "on")
     ]
+    changes = [c for c in material.of(ConfigChange) if c.option in _X64]
+    if not found.evidence:
+        found.evidence = [
+            Evidence(f"`{change.option}` is turned on by every run of this module", place(change.place))
+            for change in _lasting(changes, material)
+        ]
     if found.evidence:
         found.status = Status.FAIL
         return found
-    x64 = [c for c in material.of(ConfigChange) if c.option in _X64 and not (c.value_known and not c.value)]
+    x64 = [c for c in changes if not (c.value_known and not c.value)]
     if x64:
         found.status = Status.NOT_SHOWN
     elif not material.modules:
@@ -79,6 +87,21 @@ def precision(material: Material) -> Point:
         found.evidence.append(Evidence("none of it is seen to reach a solver or a line search"))
     found.evidence += remarks(material.findings, PRECISION_REMARKS)
     return found
+
+
+def _lasting(changes: list[ConfigChange], material: Material) -> list[ConfigChange]:
+    """Of each module the last change that always runs, where that turns 64-bit mode on and nothing says it may."""
+    always = {module.path: running.lines(module.tree) for module in material.modules}
+    last: dict[str, ConfigChange] = {}
+    for change in sorted(changes, key=lambda c: c.place.span):
+        if change.how == "config.update" and change.place.span.line in always.get(change.place.path, ()):
+            last[change.place.path] = change
+    return [c for c in last.values() if c.value_known and c.value and not _is_suppressed(c, material)]
+
+
+def _is_suppressed(change: ConfigChange, material: Material) -> bool:
+    said = Finding("JAX501", "global-x64", "", Severity.WARNING, Confidence.HIGH, change.place)
+    return material.is_suppressed(said)
 
 
 def _low_precision(path: str, tree: ast.Module) -> Iterator[Evidence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jaxlint.flow.facts import ProcessStart
+from jaxlint.flow.facts import ConfigChange, ProcessStart
 from jaxlint.preflight.material import Material
 from jaxlint.preflight.points import Evidence, Point, Status, failures, place, remarks
 from jaxlint.preflight.variables import Assignment
@@ -17,6 +17,10 @@ _TF = "TF_GPU_ALLOCATOR"  # named in messages of the CUDA plugin, and read by it
 _OF_TENSORFLOW = f"{_TF}={{}} is TensorFlow's; jax reads {_PREFIX}ALLOCATOR=cuda_async"
 _OFF = frozenset({"false", "False", "0"})  # these three and no other spelling, in all versions read
 _MOST = 0.9  # a fraction above leaves less than a tenth for transients, other libraries and cohabitants
+
+_CACHE_DIRECTORY = "JAX_COMPILATION_CACHE_DIR"
+_CACHE_CALLS = (".set_cache_dir", ".initialize_cache")
+_LEAST_TIME = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 
 CLIENT_CODES = ("JAX503",)
 PROCESS_CODES = ("JAX504", "JAX506")
@@ -107,8 +111,9 @@ def cache_directory(material: Material) -> Point:
     title = "A compilation cache directory that is set stores what is worth it, and has a place of its own"
     advice = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS of 1 or so; a directory for each CUDA and jaxlib"
     found = Point("C", title, Status.NOT_APPLICABLE, advice=advice)
-    directories = [a for a in material.variables if a.name == "JAX_COMPILATION_CACHE_DIR"]
-    least = [a for a in material.variables if a.name == "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"]
+    told = [*material.variables, *_configured(material)]
+    directories = [a for a in told if a.name == _CACHE_DIRECTORY or a.name.endswith(_CACHE_CALLS)]
+    least = [a for a in told if a.name == _LEAST_TIME]
     zero = [a for a in least if (seconds := _number(a.value)) is not None and seconds <= 0]
     if zero:
         found.status = Status.FAIL
@@ -121,9 +126,22 @@ def cache_directory(material: Material) -> Point:
         found.evidence += [] if least else [Evidence("jax's own least compile time, 1 s, holds")]
     else:
         found.evidence = [
-            Evidence("JAX_COMPILATION_CACHE_DIR is not set, by the project's files or this shell")
+            Evidence(f"{_CACHE_DIRECTORY} is not set, by the code, the project's files or this shell")
         ]
     return found
+
+
+def _configured(material: Material) -> list[Assignment]:
+    """What `jax.config.update` and the calls of the cache set, under the names of the variables."""
+    return [
+        Assignment(
+            change.option.upper() if change.how == "config.update" else change.option,
+            str(change.value) if change.value_known else "",
+            place(change.place),
+        )
+        for change in material.of(ConfigChange)
+        if change.how in ("config.update", "call") and not (change.value_known and change.value in (None, ""))
+    ]
 
 
 def cudnn(material: Material) -> Point:

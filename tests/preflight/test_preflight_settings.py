@@ -1,0 +1,72 @@
+"""`jaxlint preflight`: what the code itself sets, and whether every run of it does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxlint.cli import main
+
+Captured = pytest.CaptureFixture[str]
+ON = 'jax.config.update("jax_enable_x64", True)'
+OFF = 'jax.config.update("jax_enable_x64", False)'
+STEP = "step = jax.jit(abs)\nif __name__ == '__main__':\n    print(step(1.0))\n"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("JAX_ENABLE_X64", "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "jaxlint.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def point(project: Path, capsys: Captured, text: str, key: str) -> dict[str, Any]:
+    (project / "train.py").write_text(f"import sys\nimport jax\n{text}\n{STEP}")
+    main(["preflight", "--output-format", "json"])
+    return next(p for p in json.loads(capsys.readouterr().out) if p["point"] == key)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (ON, "fail"),
+        (f'if __name__ == "__main__":\n    {ON}', "fail"),
+        (f"def main():\n    {ON}\nif __name__ == '__main__':\n    main()", "fail"),
+        (f"{OFF}\n{ON}", "fail"),
+        (f"{ON}\n{OFF}", "not shown"),  # something ran in between, with or without it
+        (f"if '--double' in sys.argv:\n    {ON}", "not shown"),
+        (f"def main():\n    {ON}", "not shown"),  # nobody calls it here
+        (f"def main():\n    if len(sys.argv) < 2:\n        return\n    {ON}\nmain()", "not shown"),
+        (f"if len(sys.argv) < 2:\n    sys.exit()\n{ON}", "not shown"),
+        (f"for _ in sys.argv:\n    {ON}", "not shown"),
+        ('jax.config.update("jax_enable_x64", len(sys.argv) > 1)', "not shown"),
+        (f"{ON}  # jaxlint: ignore[JAX501] orbits need it", "not shown"),
+        (OFF, "pass"),
+    ],
+)
+def test_64_bit_mode_that_every_run_turns_on_fails_point_8(
+    text: str, status: str, project: Path, capsys: Captured
+) -> None:
+    assert point(project, capsys, text, "8")["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ('jax.config.update("jax_compilation_cache_dir", "/c")', "pass"),
+        ('jax.config.update("jax_compilation_cache_dir", sys.argv[1])', "pass"),
+        ("from jax.experimental.compilation_cache import compilation_cache as cc\ncc.set_cache_dir('/c')", "pass"),
+        ('jax.config.update("jax_compilation_cache_dir", "/c")\n'
+         'jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)', "fail"),
+        ('jax.config.update("jax_compilation_cache_dir", None)', "not applicable"),
+    ],
+)  # fmt: skip
+def test_a_cache_directory_that_the_code_sets_is_set(
+    text: str, status: str, project: Path, capsys: Captured
+) -> None:
+    assert point(project, capsys, text, "C")["status"] == status
