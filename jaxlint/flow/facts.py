@@ -607,11 +607,12 @@ class Chunked(Fact):
 @record
 class Load(Fact):
     """A checkpoint is read into a model or state that was built for nothing else. `made`: the call that built it;
-    `skeleton`: the name it had, if any."""
+    `skeleton`: the name it had, if any. `sometimes`: under a condition, without which what was built is kept."""
 
     api: str
     skeleton: str
     made: Place
+    sometimes: bool = False
 
 
 @record

@@ -49,8 +49,6 @@ class PendingLoad(PendingFact):
         names = {n for n in (name, template) if n}
         if any(_is_used(scope, n, made, self.node, self._followed) for n in names):
             return None
-        if names and _only_sometimes(scope, made, self.node):
-            return None
         return Load(
             frame.place(self.node),
             frame.symbol,
@@ -58,6 +56,7 @@ class PendingLoad(PendingFact):
             api=self.api,
             skeleton=name,
             made=frame.place(made),
+            sometimes=bool(names) and _only_sometimes(scope, made, self.node),
         )
 
     def _makers(self, node: ast.expr, hops: int = _HOPS) -> list[ast.Call]:

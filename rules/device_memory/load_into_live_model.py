@@ -27,14 +27,24 @@ class LoadIntoLiveModel(Rule):
         api = "`restore`" if fact.api == "restore" else f"`{ctx.spell(fact.api) or fact.api}`"
         what = f"`{fact.skeleton}`" if fact.skeleton else "a model"
         shapes = "eqx.filter_eval_shape" if fact.api.startswith("equinox.") else "jax.eval_shape"
+        why, remedy = (
+            (
+                "also where it is only the structure that is wanted",
+                "and the model where there is nothing to read",
+            )
+            if fact.sometimes
+            else ("only to give the structure", "which makes no arrays")
+        )
         yield self.finding(
             fact,
-            f"{api} reads the checkpoint into {what}, which was built on the device only to give the structure: "
-            f"both are there at once. Build it with `{shapes}`, which makes no arrays.",
-            severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
+            f"{api} reads the checkpoint into {what}, which was built on the device {why}: "
+            f"both are there at once. Build it with `{shapes}`, {remedy}.",
+            severity=Severity.INFO if fact.sometimes or ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.MEDIUM if fact.api == "restore" else Confidence.HIGH,
             related=[Related(fact.made, "built here")],
-            fix=_skeleton(ctx.node(fact.made), ctx.spell(_FULL[shapes]) or shapes, ctx),
+            fix=None
+            if fact.sometimes
+            else _skeleton(ctx.node(fact.made), ctx.spell(_FULL[shapes]) or shapes, ctx),
         )
 
 
