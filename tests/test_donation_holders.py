@@ -74,6 +74,54 @@ print(start, end)
 """,
 }
 
+OBJECT = """\
+class Agent:
+    def __init__(self, params):
+        self.params = params
+{start}
+    def update(self, x):
+        self.params = step(self.params, x)
+
+{method}
+
+{made}
+for i in range(3):
+    agent.update(jnp.ones(8))
+{end}
+"""
+MADE = 'agent = Agent({"w": jnp.ones(1000000)})'
+NAMED = 'params = {"w": jnp.ones(1000000)}\nagent = Agent(params)'
+ATTRIBUTES = {  # what __init__ does, another method, how the object is made, what follows
+    "a target network": ("", "    def sync(self):\n        self.target = self.params\n", MADE, ""),
+    "the best so far": ("        self.best = params\n", "", MADE, "print(agent.best)"),
+    "a getter": ("", "    def weights(self):\n        return self.params\n", MADE, ""),
+    "a history": (
+        "        self.seen = []\n",
+        "    def log(self):\n        self.seen.append(self.params)\n",
+        MADE,
+        "",
+    ),
+    "who reads it": ("", "", f"{MADE}\nfirst = agent.params", "print(first)"),
+    "who made it": ("", "", NAMED, "print(params)"),
+}
+
+
+def of_object(start: str, method: str, made: str, end: str) -> str:
+    return OBJECT.format(start=start, method=method, made=made, end=end)
+
+
+def test_fix_of_what_the_object_alone_holds(tmp_path: Path) -> None:
+    fix = suggestion("JAX301", STEP + of_object("", "", MADE, ""), tmp_path)
+    assert fix is not None and fix.applicability is Applicability.UNSAFE
+
+
+@pytest.mark.parametrize("program", ATTRIBUTES.values(), ids=ATTRIBUTES)
+def test_no_fix_of_an_attribute_that_somebody_else_holds(
+    program: tuple[str, str, str, str], tmp_path: Path
+) -> None:
+    fix = suggestion("JAX301", STEP + of_object(*program), tmp_path)
+    assert fix is not None and fix.applicability is Applicability.DISPLAY
+
 
 def test_fix_of_what_the_loop_alone_holds(tmp_path: Path) -> None:
     fix = suggestion("JAX301", STEP + ALONE, tmp_path)

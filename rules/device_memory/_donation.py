@@ -10,6 +10,7 @@ from jaxlint.finding import Applicability, Edit, Fix, Span
 from jaxlint.flow.facts import Boundary, BoundaryUse, Kind, Operand, SharedArguments
 from jaxlint.pattern import pattern
 
+from ._attribute_holders import attribute_held
 from ._fresh import made_for
 from ._holders import held_elsewhere
 
@@ -62,7 +63,7 @@ def applicability(
     calls = {use.place for use in uses}
     if any(shared.place in calls for shared in ctx.facts(SharedArguments)):
         return None  # the runtime refuses to donate one array twice, or to read it beside that
-    if any(held_elsewhere(use, name, ctx) for use in uses for name in use.rebinds):
+    if any(_is_held(use, name, ctx) for use in uses for name in use.rebinds):
         return Applicability.DISPLAY
     given = ((value, use) for use in uses for value in use.arguments if slot(value) in slots)
     if any(value.name not in use.rebinds and _may_be_needed(value, use, ctx) for value, use in given):
@@ -73,6 +74,10 @@ def applicability(
         exact = bool(uses) and _kept(boundary, uses, ctx) <= {0}
         return Applicability.UNSAFE if exact else Applicability.DISPLAY
     return Applicability.UNSAFE if boundary.flavour != "pmap" or not boundary.in_class else None
+
+
+def _is_held(use: BoundaryUse, name: str, ctx: Context) -> bool:
+    return attribute_held(name.rpartition(".")[2], ctx) if "." in name else held_elsewhere(use, name, ctx)
 
 
 def fix(boundary: Boundary, text: str, kind: Applicability, ctx: Context) -> Fix | None:

@@ -29,33 +29,37 @@ def held_elsewhere(use: BoundaryUse, name: str, ctx: Context) -> bool:
     if call.path != ctx.path:
         return False
     scope, loop = around(call, ctx.focus.tree)
-    if any(_keeps(node, name) for node in own(scope.body)):
+    if any(keeps(node, name) for node in own(scope.body)):
         return True
     since = loop.lineno if loop is not None else call.span.end_line
     if any(_is_made_of(node, name, use.rebinds, since, scope.body) for node in own(scope.body)):
         return True
     return (
-        not isinstance(scope, ast.Module) and _is_parameter(scope, name) and _caller_keeps(scope, name, ctx)
+        not isinstance(scope, ast.Module)
+        and is_parameter(scope, name)
+        and caller_keeps(scope, scope.name, name, ctx)
     )
 
 
-def _keeps(node: ast.AST, name: str) -> bool:
-    """A statement or an expression by which the value gets one more holder."""
+def keeps(node: ast.AST, name: str) -> bool:
+    """A statement or an expression by which the value gets one more holder. A name that begins with a dot is that
+    attribute, of whichever object."""
     if isinstance(node, ast.Global):  # `from program import params` elsewhere has the first of them
         return name in node.names
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return name in names_in(node.target)  # what it is drawn from
     if isinstance(node, ast.Assign) and any(name in names_in(target) for target in node.targets):
-        return _is_drawn(node.value) or _repeats_part(node.value, name)
+        several = any(_is(target, name) for target in node.targets) and len(node.targets) > 1
+        return several or is_drawn(node.value) or _repeats_part(node.value, name)
     if isinstance(node, ast.Assign):
-        others = [target for target in node.targets if ast.unparse(target) != name]
-        return bool(others) and _shows(node.value, name)
+        others = [target for target in node.targets if not _is(target, name)]
+        return bool(others) and shows(node.value, name)
     if isinstance(node, ast.AugAssign):  # film += [frame]
-        return _shows(node.value, name)
+        return shows(node.value, name)
     if isinstance(node, (ast.Yield, ast.NamedExpr)):
-        return node.value is not None and _shows(node.value, name)
+        return node.value is not None and shows(node.value, name)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORES:
-        return any(_shows(a, name) for a in (*node.args, *(k.value for k in node.keywords)))
+        return any(shows(a, name) for a in (*node.args, *(k.value for k in node.keywords)))
     return False
 
 
@@ -86,36 +90,42 @@ def _is_passed_on(node: ast.AST, names: set[str], since: int) -> bool:
     return any(isinstance(v, ast.Name) and v.id in names and not _KEY.search(v.id) for v in values)
 
 
-def _is_drawn(value: ast.expr) -> bool:
+def is_drawn(value: ast.expr) -> bool:
     """Whether a value is one that has a name or a place already: `self.params`, `states[0]`, `a if b else c`."""
     if isinstance(value, ast.Tuple):
-        return any(map(_is_drawn, value.elts))
+        return any(map(is_drawn, value.elts))
     if isinstance(value, ast.IfExp):
-        return _is_drawn(value.body) or _is_drawn(value.orelse)
+        return is_drawn(value.body) or is_drawn(value.orelse)
     if isinstance(value, ast.Subscript):
         return not any(isinstance(node, ast.Slice) for node in ast.walk(value.slice))
     return isinstance(value, (ast.Name, ast.Attribute))
 
 
-def _shows(value: ast.expr, name: str) -> bool:
+def _is(value: ast.expr, name: str) -> bool:
+    if name.startswith("."):
+        return isinstance(value, ast.Attribute) and value.attr == name[1:]
+    return ast.unparse(value) == name
+
+
+def shows(value: ast.expr, name: str) -> bool:
     """Whether a value is the named one, or a display that holds it."""
     if isinstance(value, (ast.Name, ast.Attribute)):
-        return ast.unparse(value) == name
+        return _is(value, name)
     if isinstance(value, (ast.Dict, ast.BoolOp)):
-        return any(_shows(item, name) for item in value.values)
+        return any(shows(item, name) for item in value.values)
     if isinstance(value, ast.IfExp):
-        return _shows(value.body, name) or _shows(value.orelse, name)
+        return shows(value.body, name) or shows(value.orelse, name)
     if isinstance(value, ast.BinOp):  # film + [frame]
-        return any(isinstance(side, _DISPLAYS) and _shows(side, name) for side in (value.left, value.right))
+        return any(isinstance(side, _DISPLAYS) and shows(side, name) for side in (value.left, value.right))
     return isinstance(value, _DISPLAYS) and any(
-        isinstance(item, ast.expr) and _shows(item, name) for item in ast.iter_child_nodes(value)
+        isinstance(item, ast.expr) and shows(item, name) for item in ast.iter_child_nodes(value)
     )
 
 
 # ---------------------------------------------------------------- callers
 
 
-def _is_parameter(scope: Function, name: str) -> bool:
+def is_parameter(scope: Function, name: str) -> bool:
     return name in _parameters(scope)
 
 
@@ -124,15 +134,16 @@ def _parameters(scope: Function) -> list[str]:
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-def _caller_keeps(scope: Function, name: str, ctx: Context) -> bool:
-    """Whether some call of a function in this file passes, for a parameter, what it goes on using."""
+def caller_keeps(scope: Function, called: str, name: str, ctx: Context) -> bool:
+    """Whether some call in this file, of a function by the name it is called by, passes for a parameter what it
+    goes on using."""
     tree = ctx.focus.tree
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        if _called(call) == scope.name:
+        if _called(call) == called:
             for given in _given(call, scope, name):
                 if isinstance(given, ast.Attribute):
                     return True
-                if isinstance(given, ast.Name) and _is_used_again(given.id, call, tree):
+                if isinstance(given, ast.Name) and is_used_again(given.id, call, tree):
                     return True
     return False
 
@@ -146,13 +157,14 @@ def _given(call: ast.Call, scope: Function, name: str) -> Iterator[ast.expr]:
     """What a call passes for a parameter. A method's own object is not written among the arguments."""
     parameters = _parameters(scope)
     position = parameters.index(name) - (
-        parameters[0] in ("self", "cls") and isinstance(call.func, ast.Attribute)
+        parameters[0] in ("self", "cls")
+        and (isinstance(call.func, ast.Attribute) or scope.name == "__init__")
     )
     yield from call.args[position : position + 1] if position >= 0 else ()
     yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
 
 
-def _is_used_again(name: str, call: ast.Call, tree: ast.Module) -> bool:
+def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module) -> bool:
     """Whether the caller reads a name below a call, or the call runs again, without giving the name a new value."""
     span = call.lineno, call.end_lineno or call.lineno
     scopes = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
