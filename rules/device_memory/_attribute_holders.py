@@ -20,9 +20,10 @@ def attribute_held(attribute: str, ctx: Context) -> bool:
         for node in own(scope.body):
             if keeps(node, f".{attribute}") or _hands_out(node, attribute):
                 return True
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_set(node, attribute):
-                if _comes_held(node, scope, owner, ctx):
-                    return True
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and _comes_held(
+                node, attribute, scope, owner, ctx
+            ):
+                return True
             if isinstance(node, ast.Call) and _made_with_kept(node, attribute, ctx.focus.tree):
                 return True
     return False
@@ -50,9 +51,15 @@ def _is_set(node: ast.Assign | ast.AnnAssign, attribute: str) -> bool:
 
 
 def _comes_held(
-    node: ast.Assign | ast.AnnAssign, scope: ast.Module | ast.FunctionDef, owner: str, ctx: Context
+    node: ast.Assign | ast.AnnAssign,
+    attribute: str,
+    scope: ast.Module | ast.FunctionDef,
+    owner: str,
+    ctx: Context,
 ) -> bool:
     """The attribute gets what has a name or a place already, and keeps it: `self.params = params`."""
+    if not _is_set(node, attribute):
+        return False
     if isinstance(node, ast.Assign) and len(node.targets) > 1:
         return True
     value = node.value
