@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from jaxlint.capture import matching
+from jaxlint.capture import growth, matching
 from jaxlint.capture.claim import Remedy
 from jaxlint.capture.donation import Update, updates
+from jaxlint.capture.growth import Growth
 from jaxlint.capture.plan import Plan
 from jaxlint.capture.pools import Free, Pool
 from jaxlint.capture.subject import Subject
@@ -61,6 +62,11 @@ class Case:
         return self.too_big or self.crowded or self.near or self.subject.need is None
 
     @cached_property
+    def growth(self) -> Growth | None:
+        """What each execution leaves behind, if it is the same each time."""
+        return growth.of(self.subject)
+
+    @cached_property
     def free(self) -> Free | None:
         """What was left where the last execution failed."""
         last = self.subject.last
@@ -91,7 +97,21 @@ class Case:
         return max(self.plan.totals.total, need if need is not None else 0) - self.capacity
 
     def remedy(self, action: str, saving: int | None, cost: str) -> Remedy:
-        """A remedy, compared with what is missing."""
+        """A remedy, compared with what is missing. Nothing is enough beside a leak but its end: what makes the
+        plan smaller then only puts the failure off.
+        """
+        if self.growth is not None and not self.too_big:
+            return Remedy(action, saving, cost, puts_off=self._puts_off(self.growth, saving))
+        return Remedy(action, saving, cost, self.covers(saving))
+
+    def covers(self, saving: int | None) -> bool | None:
+        """Whether a saving is what is missing, None where that is not known."""
         excess = self.excess
-        enough = saving >= excess if saving is not None and excess is not None and excess > 0 else None
-        return Remedy(action, saving, cost, enough)
+        return saving >= excess if saving is not None and excess is not None and excess > 0 else None
+
+    def _puts_off(self, growth: Growth, saving: int | None) -> int | None:
+        """How many more executions fit before the pool is full, if each needs so much less."""
+        if saving is None or self.excess is None:
+            return None
+        spare = -self.excess
+        return (spare + saving) // growth.step - spare // growth.step

@@ -23,6 +23,7 @@ class Remedy:
     saving: int | None  # bytes at most, None where it cannot be told
     cost: str
     enough: bool | None = None  # whether the step would fit then, None where it cannot be told
+    puts_off: int | None = None  # by how many executions the failure, where each leaves something behind
 
 
 @record

@@ -4,52 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
-from statistics import median
-from typing import NamedTuple
 
 from jaxlint.capture.case import Case
-from jaxlint.capture.claim import Basis, Claim
+from jaxlint.capture.claim import Basis, Claim, Remedy
+from jaxlint.capture.growth import STEADY, Growth
 from jaxlint.capture.runtime import BEFORE, Holding
 from jaxlint.capture.sizes import share, shown
 
 _LEAST = 1 << 20  # bytes: less is no state
-_STEADY = 0.02  # how far a step's growth may be from the usual one
 _HOLDER = re.compile(r"\b(append|extend|insert|setdefault|__setitem__|setitem|add|put|update)\b")
 
 
-class Growth(NamedTuple):
-    """Memory in use at the start of each execution, in bytes."""
-
-    step: int  # what each execution adds
-    first: int
-    last: int
-
-
-def growth(case: Case) -> Growth | None:
-    """Whether each execution leaves more behind than the one before; None where it does not, or cannot be told."""
-    pool = case.pool
-    if pool is None:
-        return None
-    use = [pool.in_use_at(execution.start) for execution in case.subject.executions]
-    steps = [after - before for before, after in pairwise(use)]
-    if len(steps) < 2:
-        return None
-    usual = int(median(steps))
-    steady = [abs(step - usual) <= _STEADY * usual for step in steps]
-    # A pool that fills up while the first steps warm up is no leak: the last ones have to grow as well.
-    if usual < _LEAST or sum(steady) < 0.6 * len(steps) or not all(steady[-2:]):
-        return None
-    return Growth(usual, use[0], use[-1])
-
-
-def kept_outputs(case: Case, found: Growth | None) -> Iterator[Claim]:
+def kept_outputs(case: Case) -> Iterator[Claim]:
     """A leak across steps."""
+    found = case.growth
     if found is None:
         return
     outputs = case.plan.totals.outputs
     ratio = found.step / outputs if outputs else 0.0
-    whole = abs(ratio - 1) <= _STEADY
+    whole = abs(ratio - 1) <= STEADY
     compared = f", = {ratio:.2f}x the outputs that take no donated buffer" if outputs else ""
     kept = sum(h.size for h in case.subject.holdings if h.module == case.subject.executions[-1].module)
     by_outputs = whole or kept > 0.5 * (found.last - found.first)
@@ -62,10 +35,11 @@ def kept_outputs(case: Case, found: Growth | None) -> Iterator[Claim]:
         if by_outputs
         else "something new stays with each step",
         remedies=(
-            case.remedy(
+            Remedy(
                 "drop the reference, reduce inside the step (a norm, not the tree), or jax.device_get it",
                 found.last - found.first,
                 "none; a larger pool only delays the end",
+                case.covers(found.last - found.first),
             ),
         ),
         rules=("JAX308",) if by_outputs else (),
@@ -133,10 +107,10 @@ def _argument(name: str) -> str:
     return re.split(r"[\[.]", name, maxsplit=1)[0]
 
 
-def other_arrays(case: Case, found: Growth | None) -> Iterator[Claim]:
+def other_arrays(case: Case) -> Iterator[Claim]:
     """What is in the pool beside the step's own."""
     in_use, capacity = case.subject.in_use, case.capacity
-    if in_use is None or capacity is None or found is not None:
+    if in_use is None or capacity is None or case.growth is not None:
         return
     if not case.near and not (case.crowded and (case.excess or 0) > 0):
         return

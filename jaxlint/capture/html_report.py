@@ -98,6 +98,8 @@ def _remedy(remedy: Remedy) -> str:
     facts = [f"saves up to {shown(remedy.saving)} (inferred)"] if remedy.saving is not None else []
     if remedy.enough is not None:
         facts.append("enough to fit" if remedy.enough else "not enough alone")
+    if remedy.puts_off is not None:
+        facts.append(f"only puts the failure off, by {remedy.puts_off} more executions")
     if remedy.cost:
         facts.append(f"costs {remedy.cost}")
     return escape(remedy.action) + (f' <span class="soft">{escape("; ".join(facts))}</span>' if facts else "")

@@ -126,7 +126,14 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "function": claim.function,
         "frames": _frames(claim.frames),
         "remedies": [
-            {"action": r.action, "saving": r.saving, "basis": "inferred", "cost": r.cost, "enough": r.enough}
+            {
+                "action": r.action,
+                "saving": r.saving,
+                "basis": "inferred",
+                "cost": r.cost,
+                "enough": r.enough,
+                "puts_off": r.puts_off,
+            }
             for r in claim.remedies
         ],
         "findings": [

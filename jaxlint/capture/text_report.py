@@ -145,6 +145,8 @@ def _saving(remedy: Remedy) -> str:
     parts = [f"saves up to {shown(remedy.saving)} [inferred]"] if remedy.saving is not None else []
     if remedy.enough is not None:
         parts.append("enough to fit" if remedy.enough else "not enough alone")
+    if remedy.puts_off is not None:
+        parts.append(f"only puts the failure off, by {remedy.puts_off} more executions")
     if remedy.cost:
         parts.append(f"costs {remedy.cost}")
     return f" ({'; '.join(parts)})" if parts else ""

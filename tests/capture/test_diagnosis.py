@@ -147,6 +147,24 @@ def test_growth_that_has_not_ended_yet_is_extrapolated(report):
     assert f"full after {left + 1} more" in said["end-in-sight"].text
 
 
+@CLIENTS
+def test_a_smaller_plan_only_puts_the_end_of_a_leak_off(report, client):
+    """Execution 18 fails. With so much less in the plan it would be a later one, and no later than the claim says."""
+    found = report(trained("kept_grads", client, steps=40, keep=True))
+    said = claims(found)
+    [end] = said["grows"].remedies
+    assert end.enough and end.puts_off is None
+    others = [r for claim in found.claims if claim.slug != "grows" for r in claim.remedies]
+    assert others and all(r.enough is None for r in others)
+    checkpoint = next(r for r in others if "on the block" in r.action)
+    capacity = found.pools[0].capacity
+    runs = [n for n in range(99) if 136 * MIB + n * 104 * MIB + 968 * MIB - checkpoint.saving <= capacity]
+    assert checkpoint.puts_off == len(runs) - 17
+    text = "\n".join(text_report.lines(found, 10))
+    assert f"only puts the failure off, by {checkpoint.puts_off} more executions" in text
+    assert text.count("enough to fit") == 1
+
+
 def test_a_loop_that_keeps_nothing_does_not_grow(report):
     assert "grows" not in claims(report(trained("kept_grads", NEW, steps=6)))
 
