@@ -149,7 +149,7 @@ def test_growth_that_has_not_ended_yet_is_extrapolated(report):
 
 @CLIENTS
 def test_a_smaller_plan_only_puts_the_end_of_a_leak_off(report, client):
-    """Execution 18 fails. With so much less in the plan it would be a later one, and no later than the claim says."""
+    """Execution 18 fails. With so much less in the plan it would be a later one: that many later."""
     found = report(trained("kept_grads", client, steps=40, keep=True))
     said = claims(found)
     [end] = said["grows"].remedies
