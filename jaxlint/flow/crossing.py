@@ -34,6 +34,7 @@ from jaxlint.flow.values import (
 from jaxlint.flow.weak_types import holds_weak, typed
 from jaxlint.jax_api.transforms import EAGER
 
+_NUMBER = Value(DEVICE, size=1)
 _OBJECTS = 3  # objects in objects are followed so far
 _ARRAY_KINDS = frozenset((3, 4, 5, 6, 7))  # SHAPE, HOST, DEVICE, TRACED, PARAMETER
 
@@ -164,7 +165,7 @@ def outside(value: Value | None, flavour: str = "jax", depth: int = _OBJECTS) ->
     if flavour == "filter" and (kind == SCALAR or kind == CONSTANT):
         return value
     if kind in (SCALAR, SHAPE) or (kind == CONSTANT and isinstance(value.data, (int, float))):
-        return DEVICE_VALUE
+        return _NUMBER
     if kind == INSTANCE and value.data.cls.is_pytree_value and depth:
         return _outside_instance(value, flavour, depth - 1)
     if kind in (INSTANCE, CONSTANT, FOREIGN):

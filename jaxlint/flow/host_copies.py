@@ -17,23 +17,32 @@ from jaxlint.flow.values import (
     Value,
     parts,
 )
-from jaxlint.flow.walking import walk
+from jaxlint.flow.walking import children
+from jaxlint.jax_api.arrays import REDUCTIONS
 
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
 _PAIRING = frozenset({"zip", "enumerate"})
 _PACKING = frozenset({"packbits", "compress", "imencode"})
-_EXPRESSIONS = (ast.Call, ast.Subscript, ast.BinOp)
+# What gives a number, a short list, or an array of fewer axes, however large its argument.
+_COUNTING = frozenset(
+    {"len", "float", "int", "bool", "str", "repr", "round", "sum", "min", "max", "any", "all"}
+)
+_TAKING = frozenset({"item", "tolist", "join", "format", "save", "savez", "array_equal", "allclose", "norm"})
+_REDUCING = REDUCTIONS - {"argmax", "argmin"} | _TAKING  # over an axis those two make masks
+_MEASURES = frozenset({"shape", "size", "ndim", "dtype", "nbytes"})
+_FEW = 8  # coordinates
+_EXPRESSIONS = (ast.Call, ast.Subscript, ast.BinOp, ast.Compare)
 
 
 def copy_of_device_array(frame: Frame, node: ast.expr, depth: int) -> ast.Call | None:
     """The call that copies an array from the device, in the expression or in what it is made of, which is not
     proven to be a number.
 
-    What is kept packed is what the rule advises: it is no copy.
+    What is kept packed is what the rule advises: it is no copy. Nor is a number that is taken of a copy, or a few.
     """
     if isinstance(node, ast.Call) and last_name(node.func) in _PACKING:
         return None
-    for part in walk(node):
+    for part in _kept(frame, node):
         if isinstance(part, ast.Call) and part.args and last_name(part.func) in _COPIES:
             if _on_device(frame, part.args[0], 2):
                 return part
@@ -50,11 +59,63 @@ def copy_of_device_array(frame: Frame, node: ast.expr, depth: int) -> ast.Call |
     return None
 
 
+def _kept(frame: Frame, node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of an expression whose arrays end up in its value whole: not the index of a subscript, what is
+    counted or reduced, or members of one array that stand among others in a display (`(step, *centre)`)."""
+    yield node
+    parts: list[ast.AST]
+    if isinstance(node, ast.Call):
+        reduced = last_name(node.func) in (_REDUCING if isinstance(node.func, ast.Attribute) else _COUNTING)
+        parts = [] if reduced else children(node)
+    elif isinstance(node, ast.Subscript):
+        parts = [] if _is_few(node.slice) else [node.value]
+    elif isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Attribute) and node.attr in _MEASURES):
+        parts = []
+    elif isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
+        members = children(node)
+        parts = [m for m in members if len(members) == 1 or not _is_coordinate(frame, m)]
+    else:
+        parts = children(node)
+    for part in parts:
+        yield from _kept(frame, part)
+
+
+def _is_few(index: ast.expr) -> bool:
+    """`[0, 1]`, `[:4]`: a number, or a few of them."""
+    if isinstance(index, ast.Slice):
+        upper = index.upper
+        return isinstance(upper, ast.Constant) and type(upper.value) is int and 0 < upper.value <= _FEW
+    members = index.elts if isinstance(index, ast.Tuple) else []
+    return bool(members) and all(isinstance(m, (ast.Constant, ast.Name)) for m in members)
+
+
+def _is_coordinate(frame: Frame, node: ast.AST) -> bool:
+    """`*centre`, `centre[0]` of an array: a member, or all of them, beside others."""
+    if isinstance(node, ast.Starred):
+        return _is_array_copy(frame, node.value)
+    picked = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+    return picked and _is_array_copy(frame, node.value)  # type: ignore[attr-defined]  # a subscript
+
+
+def _is_array_copy(frame: Frame, node: ast.expr) -> bool:
+    """`np.asarray(x)` and what its methods make of it: one array, where `device_get` may give a tree of them."""
+    while isinstance(node, ast.Call) and last_name(node.func) not in _COPIES:
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        node = node.func.value
+    if isinstance(node, ast.Name):
+        bound = bindings_of(frame).of(node.id)[-1:]
+        return any(isinstance(value, ast.Call) and _is_array_copy(frame, value) for value in bound)
+    return isinstance(node, ast.Call) and last_name(node.func) != "device_get"
+
+
 def _made_of(frame: Frame, name: str, depth: int) -> Iterator[tuple[ast.expr, int]]:
     """What a name was bound to last, and how far to go from there: a loop variable is followed further."""
     bindings = bindings_of(frame)
     unpacked = bindings.member(name)
     for value in bindings.of(name)[-1:]:
+        if unpacked is not None and unpacked[0] is value and _is_array_copy(frame, value):
+            continue  # `x, y = np.asarray(centre)`
         if isinstance(value, ast.Call) and last_name(value.func) in _PAIRING and unpacked is not None:
             paired = value.args[unpacked[1]] if unpacked[1] < len(value.args) else value.args[-1]
             dealt = value.args[0] if last_name(value.func) == "enumerate" else paired

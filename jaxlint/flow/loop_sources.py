@@ -6,13 +6,12 @@ import ast
 import re
 from typing import Any
 
-from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.bindings import Bindings, look
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import last_name
-from jaxlint.flow.values import (
-    API,
-)
-from jaxlint.flow.walking import walk
+from jaxlint.flow.values import API, CLASS, FUNCTION, INSTANCE
+from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.pattern import pattern
 
 _DECODERS = pattern(r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread")
@@ -90,6 +89,9 @@ def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: i
             return "range"
         if name in ("count", "cycle"):
             return "stream"
+    generator = _generator(frame, source)
+    if generator is not None and _ends_with_data(generator.node):
+        return "range"
     if isinstance(source, ast.Name) and depth:
         for value in bindings.of(source.id)[-1:]:
             known = _kind_of_source(frame, value, bindings, depth - 1)
@@ -99,3 +101,47 @@ def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: i
     if any(_STREAMS.search(word) for word in words.split()):
         return "stream"
     return "loader" if any(_LOADERS.search(word) for word in words.split()) else ""
+
+
+def _generator(frame: Frame, source: ast.expr) -> Function | None:
+    """The project's generator that a loop runs over, or the `__iter__` of its class."""
+    made = isinstance(source, ast.Call)
+    value = look(frame, source.func if isinstance(source, ast.Call) else source)
+    if value.kind == FUNCTION and made:
+        found: Function = value.data.function
+        return found
+    cls = value.data if value.kind == CLASS and made else value.data.cls if value.kind == INSTANCE else None
+    return cls.methods.get("__iter__") if cls is not None else None
+
+
+def _ends_with_data(generator: ast.AST) -> bool:
+    """Whether its loops end where an array or a list does that is in memory anyway: `while end <= clip.size`,
+    `for start in count(): if start > x.shape[0]: return`."""
+    loops = [node for node in own_nodes(generator) if isinstance(node, (ast.For, ast.While))]
+    yielding = [loop for loop in loops if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in walk(loop))]
+    return bool(yielding) and all(any(map(_compares_length, _ends(loop))) for loop in yielding)
+
+
+def _ends(loop: ast.For | ast.While) -> list[ast.expr]:
+    """The tests that end a loop."""
+    leaving = (ast.Break, ast.Return)
+    tests = [
+        n for n in own_nodes(loop) if isinstance(n, ast.If) and any(isinstance(s, leaving) for s in n.body)
+    ]
+    return [*(test.test for test in tests), *([loop.test] if isinstance(loop, ast.While) else [])]
+
+
+def _compares_length(test: ast.expr) -> bool:
+    """A position against a length: `start + size > x.shape[0]`, `i < len(rows)`."""
+    if not isinstance(test, ast.Compare) or len(test.comparators) != 1:
+        return False
+    sides = (test.left, test.comparators[0])
+    return any(_is_length(n) for side in sides for n in walk(side)) and not any(
+        isinstance(side, ast.Constant) for side in sides
+    )
+
+
+def _is_length(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return last_name(node.func) == "len"
+    return isinstance(node, ast.Attribute) and node.attr in ("shape", "size")
