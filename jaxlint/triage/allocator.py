@@ -4,6 +4,7 @@ stream_executor's allocators."""
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from jaxlint.triage.evidence import Collected
 from jaxlint.triage.reading import Line
@@ -18,23 +19,37 @@ _NO_FAILURE = "The caller indicates that this is not a failure"
 _FROM_DEVICE = re.compile(
     rf"(?i)failed to allocate {SIZE.format('size')} \((?P<bytes>\d+) bytes\) from device"
 )
-_MAP = re.compile(r"(?:\] |^)(?P<map>[*_x]{90,110})\s*$")
 _STATS = re.compile(r"\b(?P<key>Limit|InUse|MaxInUse):\s+(?P<bytes>\d+)\s*$")
 
 
+@dataclass(slots=True)
+class Pool:
+    """What a pool of one process says of its latest failure: bytes, None where it does not say."""
+
+    asked: int
+    limit: int | None = None
+    in_use: int | None = None
+
+    @property
+    def free(self) -> int | None:
+        return None if self.limit is None or self.in_use is None else self.limit - self.in_use
+
+
+_MOST = 1000  # pools, and requests
+
+
 class Allocator:
-    """Collects the allocator's complaints. `limit` and `in_use` are bytes, None where it does not say."""
+    """Collects the allocator's complaints, by the process and the pool that they are about."""
 
     def __init__(self, collected: Collected) -> None:
         self._collected = collected
-        self.requests: list[int] = []
-        self.limit: int | None = None
-        self.in_use: int | None = None
-        self.full: float | None = None  # share of the pool in use, from the map it draws
-        self._map_follows = False
+        self.requests: list[int] = []  # bytes, of devices
+        self.pinned: set[int] = set()  # bytes, of pinned host memory
+        self.pools: dict[tuple[str, str, str], Pool] = {}
+        self._latest: dict[tuple[str, str], Pool] = {}  # the pool whose statistics follow
 
     def feed(self, line: Line) -> bool:
-        """Whether the line says that an allocation failed."""
+        """Whether the line says that an allocation of a device failed."""
         text = line.text
         if "ran out of memory trying" in text:
             return self._ran_out(line)
@@ -48,16 +63,12 @@ class Allocator:
                     key="taken-at-start",
                 )
                 return True
-        elif self._map_follows and ("***" in text or "___" in text):
-            found = _MAP.search(text)
-            if found:
-                self.full = 1 - found["map"].count("_") / len(found["map"])
-                self._map_follows = False
         elif ("InUse:" in text or "Limit:" in text) and (found := _STATS.search(text)):
-            if found["key"] == "Limit":
-                self.limit = int(found["bytes"])
-            elif found["key"] == "InUse":
-                self.in_use = int(found["bytes"])
+            pool = self._latest.get((line.file, line.rank))
+            if pool is not None and found["key"] == "Limit":
+                pool.limit = int(found["bytes"])
+            elif pool is not None and found["key"] == "InUse":
+                pool.in_use = int(found["bytes"])
         return False
 
     def _ran_out(self, line: Line) -> bool:
@@ -65,19 +76,27 @@ class Allocator:
         if not found or _NO_FAILURE in line.text:
             return False
         asked = int(found["bytes"]) if found["bytes"] else size(found["size"], found["size_unit"])
+        name = found["pool"]
+        of_host = "host" in name
+        text = f"{name} ran out of memory when it was asked for {shown(asked)}"
+        self._collected.note("pinned-host-pool" if of_host else "allocator-out", text, line, key=name)
+        pool = Pool(asked)
+        if len(self._latest) < _MOST:
+            self._latest[line.file, line.rank] = pool
+        if of_host:
+            self.pinned |= {asked} if len(self.pinned) < _MOST else set()
+            return False
+        if len(self.pools) < _MOST:
+            self.pools[line.file, line.rank, name] = pool
         self.requests.append(asked)
-        del self.requests[1000:]
-        self._map_follows = True
-        self._collected.note(
-            "allocator-out",
-            f"{found['pool']} ran out of memory when it was asked for {shown(asked)}",
-            line,
-            key=found["pool"],
-        )
+        del self.requests[_MOST:]
         return True
 
-    def is_fragmented(self) -> bool:
-        """Whether more was free than the last request asked for."""
-        if not self.requests or self.limit is None or self.in_use is None:
-            return False
-        return self.limit - self.in_use > self.requests[-1]
+    @property
+    def limit(self) -> int | None:
+        """Bytes of the largest pool that says how large it is."""
+        return max((pool.limit for pool in self.pools.values() if pool.limit), default=None)
+
+    def fragmented(self) -> Pool | None:
+        """A pool that had more free than its last request asked for."""
+        return next((pool for pool in self.pools.values() if (pool.free or 0) > pool.asked), None)

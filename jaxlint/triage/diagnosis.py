@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from jaxlint.triage.allocator import Pool
 from jaxlint.triage.evidence import Evidence, Place
 from jaxlint.triage.families import Family
 from jaxlint.triage.processes import Process
@@ -18,7 +19,7 @@ from jaxlint.triage.scan import Scan
 from jaxlint.triage.series import Growth, Series
 from jaxlint.triage.sizes import shown
 from jaxlint.triage.symptoms import SYMPTOMS
-from jaxlint.triage.verdict import families, family_of, killed_by_launcher
+from jaxlint.triage.verdict import doubt, families, family_of, killed_by_launcher
 
 # A process this small has only just begun: importing jax and compiling alone take some hundred MB of a host.
 _HOST_LEAST = 1 << 30
@@ -60,6 +61,7 @@ def diagnose(scan: Scan) -> Diagnosis:
     found.by_launcher = killed_by_launcher(scan, found.evidence)
     for evidence in found.evidence:
         evidence.proof &= not (found.by_launcher and evidence.symptom == "killed")
+    doubt(scan, found.evidence)
     found.families = families(scan, found.evidence)
     found.notes = _notes(scan, found)
     found.steps = _steps(scan, found)
@@ -78,8 +80,9 @@ def _evidence(scan: Scan, found: Diagnosis) -> list[Evidence]:
     ran_out = any(e.symptom in ("resource-exhausted", "allocator-out") for e in told)
     growing += [_flat(s, ran_out) for s, growth in found.series if growth is None and _is_high(s, ran_out)]
     orphans = [_of_orphan(process) for process in found.orphans]
-    if scan.allocator.is_fragmented():
-        told.append(_fragmented(scan))
+    fragmented = scan.allocator.fragmented()
+    if fragmented is not None:
+        told.append(_fragmented(fragmented))
     if scan.cut_off and not any(e.proof for e in (*told, *growing)):
         told += [_cut_off(scan)]
     return [*leaking, *told, *growing, *orphans]
@@ -143,11 +146,8 @@ def _of_orphan(process: Process) -> Evidence:
     return Evidence("orphan", text, count=1, places=[place], last=place, proof=False)
 
 
-def _fragmented(scan: Scan) -> Evidence:
-    allocator = scan.allocator
-    free = (allocator.limit or 0) - (allocator.in_use or 0)
-    asked = allocator.requests[-1]
-    text = f"{shown(free)} were free when {shown(asked)} could not be had: the memory is fragmented"
+def _fragmented(pool: Pool) -> Evidence:
+    text = f"{shown(pool.free or 0)} were free when {shown(pool.asked)} could not be had: the memory is fragmented"
     return Evidence("fragmented", text, count=1, proof=False)
 
 

@@ -83,6 +83,11 @@ class Progress:
         writer = self._writers.get((file, rank))
         return START if writer is None else writer.moment
 
+    def went_on(self, file: str, rank: str, then: Moment) -> bool:
+        """Whether a writer has gone on for steps, or lines of a loop, since a moment."""
+        now = self.now(file, rank)
+        return now.reached - then.reached >= WENT_ON or now.turns - then.turns >= WENT_ON
+
     def mark(self, file: str, rank: str) -> Mark:
         """To be asked later whether the writer has gone on."""
         writer = self._writers.get((file, rank), _Writer())

@@ -28,8 +28,8 @@ class Scan:
         self.compiles = CompileLog()
         self.misses = CacheMisses()
         self.tracebacks = Tracebacks()
-        self.exhausted = Exhausted(self.collected)
         self.allocator = Allocator(self.collected)
+        self.exhausted = Exhausted(self.collected, self.allocator.pinned)
         self.told = Told(self.collected)
         self.samples = Samples()
         self.progress = Progress()
@@ -66,7 +66,7 @@ class Scan:
         out = self.exhausted.feed(line) | self.allocator.feed(line)
         if out and len(self.out_of_memory) < _WRITERS:
             self.out_of_memory[line.file, line.rank] = self.progress.mark(line.file, line.rank)
-        if not self.samples.feed(line, step) and not self.told.feed(line) and raised is None and not out:
+        if not self.samples.feed(line, step) and not self.told.feed(line, now) and raised is None and not out:
             self.progress.printed(line)
         if line.text.strip():
             self.last_was_compile[line.file] = False

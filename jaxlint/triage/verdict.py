@@ -9,9 +9,26 @@ from jaxlint.triage.families import Family
 from jaxlint.triage.scan import Scan
 from jaxlint.triage.symptoms import SYMPTOMS
 
-_DEVICE_ENDS = frozenset(["resource-exhausted", "allocator-out", "disguised", "taken-at-start"])
+_DEVICE_ENDS = frozenset(
+    [
+        "resource-exhausted",
+        "allocator-out",
+        "disguised",
+        "taken-at-start",
+        "no-room-beside-pool",
+        "kernel-memory",
+    ]
+)
 _HOST_ENDS = frozenset(
-    ["killed", "kernel-killed", "worker-killed", "ray-killed", "shared-memory", "host-allocation-failed"]
+    [
+        "killed",
+        "kernel-killed",
+        "worker-killed",
+        "ray-killed",
+        "shared-memory",
+        "host-allocation-failed",
+        "pinned-host-pool",
+    ]
 )
 
 
@@ -28,6 +45,15 @@ def families(scan: Scan, evidence: Sequence[Evidence]) -> list[Family]:
         return []
     named = {family_of(e) for e in proven}
     return [family for family in _order(scan, proven, kinds, named) if family in named]
+
+
+def doubt(scan: Scan, evidence: Sequence[Evidence]) -> None:
+    """Take the proof from what a run has outlived, and from a library that failed for want of memory."""
+    kinds = {e.symptom for e in evidence if e.proof}
+    no_room = bool(kinds & {"no-room-beside-pool", "taken-at-start"})
+    for one in evidence:
+        of_room = one.symptom == "cudnn-fails" and no_room
+        one.proof &= not (of_room or scan.told.outlived(one.symptom, scan.progress))
 
 
 def killed_by_launcher(scan: Scan, evidence: Sequence[Evidence]) -> bool:

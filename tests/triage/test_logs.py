@@ -40,6 +40,18 @@ REAL = {
     "0.10.2-four-sizes-at-the-end": [],
 }
 WRITTEN = {
+    "advice-only": [],
+    "evicted": [Family.HOST],
+    "gpu-cublas-no-room": [Family.DEVICE],
+    "gpu-cudnn-no-room": [Family.DEVICE],
+    "gpu-pinned-host-pool": [Family.HOST],
+    "gpu-remat-outlived": [],
+    "kernel-oom-old": [Family.HOST],
+    "liveness-probe": [],
+    "mpich-killed": [Family.HOST],
+    "stale-cache-outlived": [],
+    "tpu-vmem": [Family.DEVICE],
+    "two-gpus-out": [Family.DEVICE],
     "cudnn-too-old": [Family.CACHE],
     "cut-off": [],
     "dataloader-worker": [Family.HOST],
@@ -226,3 +238,17 @@ def test_fragmentation_is_read_from_the_statistics() -> None:
     evidence = diagnosis_of("written", "gpu-fragmented").evidence
 
     assert any(e.symptom == "fragmented" and "4 GiB were free when 3 GiB" in e.text for e in evidence)
+
+
+def test_free_memory_of_one_device_is_not_set_against_the_request_of_another() -> None:
+    assert not any(e.symptom == "fragmented" for e in diagnosis_of("written", "two-gpus-out").evidence)
+
+
+def test_a_kernel_that_does_not_fit_the_chip_gets_its_sizes_and_its_own_advice() -> None:
+    diagnosis = diagnosis_of("written", "tpu-vmem")
+
+    assert [e.text for e in diagnosis.evidence] == [
+        "a kernel does not fit into vmem: it asks for 18.50M of 16.00M"
+    ]
+    assert not any("bfloat16" in step for step in diagnosis.steps)
+    assert any("BlockSpec" in step for step in diagnosis.steps)

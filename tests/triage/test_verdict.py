@@ -74,6 +74,25 @@ def of_files(tmp_path: Path, logs: dict[str, list[str]]) -> Diagnosis:
         "train-0   0/1     OOMKilled   2 (30s ago)   3m",
         "oom_kill 3",
         "Your session crashed after using all available RAM.",
+        "[12345.7] Killed process 4242 (python3) total-vm:80123456kB, anon-rss:66060288kB, file-rss:12kB",
+        "Out of memory: Kill process 4242 (python3) score 950 or sacrifice child",
+        "[12345.7] Killed process 4242, UID 1000, (python3) total-vm:80123456kB, anon-rss:66060288kB",
+        "srun: error: gpu-node3: task 2: Out Of Memory",
+        "srun: error: gpu-node3: tasks 0-2,5: Out Of Memory",
+        "srun: error: node17: task 3: Killed",
+        "  Warning  Evicted  2m  kubelet  The node was low on resource: memory. Container train was using 60Gi",
+        "  Warning  SystemOOM  2m  kubelet  System OOM encountered, victim process: python, pid: 4242",
+        "host systemd-oomd[123]: Killed /user.slice/train.service due to memory pressure for /user.slice",
+        "systemd[1]: train.service: systemd-oomd killed 12 process(es) in this unit.",
+        'earlyoom: sending SIGTERM to process 4242 uid 1000 "python3": badness 950, VmRSS 60000 MiB',
+        "=>> PBS: job killed: mem 67108900kb exceeded limit 67108864kb",
+        "=>> PBS: job killed: vmem 67108900kb exceeded limit 67108864kb",
+        "failed       52  : cgroups enforced memory limit",
+        "exit_status  137                  (Killed)",
+        "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)",
+        "Job has gone over memory limit of 4096 megabytes. Peak usage: 4100 megabytes.",
+        "OutOfMemoryError: Container killed due to memory usage",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
     ],
 )
 def test_a_kill_is_heard(text: str) -> None:
@@ -101,10 +120,116 @@ def test_a_kill_is_heard(text: str) -> None:
         "step 137 loss 0.3 exit gate 0.137",
         "learning rate 0.137 with status 200",
         "the process pool is killed by hand",
+        "we killed process 12 (a worker) by hand",
+        "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi",
+        "=>> PBS: job killed: walltime 3630 exceeded limit 3600",
+        "earlyoom: mem avail: 1023 of 64000 MiB (1.60%), swap free: 0 of 0 MiB",
+        "MemoryErrorHandler installed",
+        "MemoryError handling is on",
+        "catching std::bad_alloc is left to the caller",
     ],
 )
 def test_a_mere_mention_is_no_kill(text: str) -> None:
     assert families(text) == []
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "  Normal   Killing  2m  kubelet  Container train failed liveness probe, will be restarted",
+        "timeout: sending signal KILL to command 'python'",
+        "timeout: sending signal 9 to command 'python'",
+        "=>> PBS: job killed: walltime 3630 exceeded limit 3600",
+        "TERM_RUNLIMIT: job killed after reaching LSF run time limit.",
+        "Received SIGTERM: spot instance interruption notice; saving",
+        "The instance was preempted",
+        "srun: error: node17: task 0: Exited with exit code 1",
+        "slurmstepd: error: *** JOB 1 ON n CANCELLED AT 2026-01-01T00:00:00 DUE TO NODE FAILURE ***",
+    ],
+)
+def test_a_kill_for_another_reason_names_nothing(reason: str) -> None:
+    diagnosis = diagnose(
+        read("step 1 loss 0.3", reason, "srun: error: node17: task 3: Killed", "exit code 137")
+    )
+
+    assert diagnosis.families == []
+    assert any("for another reason than its memory" in note for note in diagnosis.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If you see RESOURCE_EXHAUSTED: Out of memory, reduce the batch size",
+        "INFO: set XLA_PYTHON_CLIENT_MEM_FRACTION to avoid RESOURCE_EXHAUSTED out of memory errors",
+        "retrying after CUDA_ERROR_OUT_OF_MEMORY is enabled",
+        "retry_on=RESOURCE_EXHAUSTED (out of memory)",
+        "INFO handling of RESOURCE_EXHAUSTED: Out of memory is on",
+        "to prevent CUDNN_STATUS_NOT_INITIALIZED lower the memory fraction",
+        "CUDNN_STATUS_NOT_INITIALIZED usually means too little memory",
+        "if you see CUDA_ERROR_INVALID_PTX, upgrade the driver",
+        "this may cause CUDNN_STATUS_ALLOC_FAILED",
+    ],
+)
+def test_an_error_that_is_only_talked_of_names_nothing(text: str) -> None:
+    assert families("step 1 loss 0.3", text, "step 2 loss 0.2") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: Could not run: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8 bytes",
+        "E0101 00:00:00.1 77 gpu/client.cc:29] This may be fatal: RESOURCE_EXHAUSTED: Out of memory",
+        "2026-01-01 00:00:00.1: E xla/cuda_dnn.cc:465] Could not create cudnn handle: CUDNN_STATUS_ALLOC_FAILED",
+        "[rank1] XlaRuntimeError: INTERNAL: if this goes on: RESOURCE_EXHAUSTED: Failed to allocate 1GiB",
+        "E cuda_blas.cc:183] Failure to initialize cublas may be due to OOM (cublas needs some free memory)",
+        "XlaRuntimeError: INTERNAL: ncclCommInitRank failed: unhandled cuda error 'Cuda failure 2 'out of memory''",
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Shared memory size limit exceeded: requested 9, available: 8",
+    ],
+)
+def test_what_an_exception_or_xla_says_is_a_report(text: str) -> None:
+    assert families(text) == ["device memory"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "E xla/cuda_dnn.cc:534] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR",
+        "XlaRuntimeError: FAILED_PRECONDITION: DNN library initialization failed. Look at the errors above.",
+    ],
+)
+def test_cudnn_that_does_not_say_why_it_did_not_start_names_nothing(text: str) -> None:
+    diagnosis = diagnose(read(text))
+
+    assert diagnosis.families == []
+    assert [e.symptom for e in diagnosis.evidence] == ["cudnn-fails"]
+
+
+def test_cudnn_that_fails_for_memory_blames_no_version() -> None:
+    memory = "E xla/cuda_dnn.cc:538] Memory usage: {} bytes free, 25438715904 bytes total."
+    handle = "E xla/cuda_dnn.cc:534] Could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED"
+
+    assert families(handle, memory.format(122880000)) == ["device memory"]
+    assert families(handle, memory.format(12288000000)) == ["stale cache or CUDA library"]
+
+
+REMAT = "W remat.cc:1] Can't reduce memory use below 12GiB by rematerialization; only reduced to 27GiB"
+
+
+def test_a_warning_that_the_run_outlived_is_a_hint() -> None:
+    steps = [f"step {n} loss 0.{n}" for n in range(6)]
+
+    assert families(REMAT, *steps) == []
+    assert families(REMAT, *steps[:1]) == ["device memory"]
+    assert families(*steps, REMAT) == ["device memory"]
+    assert families(REMAT, *steps, OUT) == ["device memory"]
+
+
+def test_pinned_host_memory_is_of_the_host() -> None:
+    pool = "Allocator (xla_gpu_host_bfc) ran out of memory trying to allocate 8.00GiB (rounded to 8589934592)"
+
+    assert families(pool, *TRACEBACK) == ["host RAM"]
+    assert families(pool.replace("xla_gpu_host_bfc", "GPU_0_bfc"), *TRACEBACK) == ["device memory"]
+    assert families("XlaRuntimeError: RESOURCE_EXHAUSTED: Out of host memory") == ["host RAM"]
 
 
 def test_a_worker_that_ends_abruptly_is_a_hint() -> None:
