@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 
 from jaxlint.flow.objects import Function
@@ -25,6 +26,7 @@ _SHAPE_CALLS = frozenset(
         "uniform",
     ]
 )
+LARGE = 2**15
 _WHERE_CALLS = frozenset({"where", "cond", "select", "switch", "clip", "minimum", "maximum"})
 
 # What happens to the result of arithmetic says nothing of the parts: they are used in arithmetic.
@@ -33,15 +35,50 @@ _OF_THE_WHOLE = frozenset({"call", "returned"})
 
 def parameter_uses(function: Function) -> dict[str, set[str]]:
     """Words for what the body does with each parameter: "arithmetic", "comparison", "where", "index",
-    "list index", "range", "branch", "slice", "shape", "call", "attribute", "returned", "formatted"."""
+    "list index", "range", "branch", "slice", "shape", "call", "attribute", "returned", "formatted"; "power" and
+    "large" for arithmetic that comes out otherwise with a 32-bit integer array. What is done with a number that is
+    made of parameters (`last = n - 1`) is done with them."""
     if function.uses is None:
         names = {*function.params, *function.keyword_only}
-        collector = _Uses(names)
         body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
+        made = _numbers_made(body, names)
+        collector = _Uses(names | made.keys())
         for child in body:
             collector.visit(child)
+        for name, of in made.items():
+            for parameter in of:
+                collector.found.setdefault(parameter, set()).update(collector.found.get(name, ()))
         function.uses = collector.found
     return function.uses
+
+
+def _numbers_made(body: list[ast.stmt] | list[ast.expr], names: set[str]) -> dict[str, set[str]]:
+    """The names that are bound once, to arithmetic on nothing but parameters and numbers: to which parameters."""
+    made: dict[str, set[str]] = {}
+    bound: Counter[str] = Counter()
+    for child in body:
+        for node in walk(child):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                bound[node.id] += 1
+            if (
+                isinstance(node, ast.Assign)
+                and len(node.targets) == 1
+                and isinstance(node.targets[0], ast.Name)
+            ):
+                parts = _parts(node.value)
+                if parts and parts <= names | made.keys():
+                    of = (made.get(part, {part}) for part in parts)
+                    made[node.targets[0].id] = set().union(*of)
+    return {name: of for name, of in made.items() if bound[name] == 1 and name not in names}
+
+
+def _parts(value: ast.expr) -> set[str]:
+    """The names in arithmetic, none where there is anything else in it."""
+    nodes = list(walk(value))
+    plain = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+    if not all(isinstance(node, plain) for node in nodes):
+        return set()
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 _UPDATING_METHODS = frozenset({"apply_gradients", "replace", "_replace"})
@@ -101,6 +138,10 @@ class _Uses(ast.NodeVisitor):
         for side in (node.left, node.right):
             if not isinstance(side, ast.BinOp):  # whose own visit it is: a sum of a thousand terms is deep
                 self.note(side, "arithmetic")
+            if isinstance(node.op, ast.Pow) and not _is_same_power(node, side):
+                self.note(side, "power")
+            elif any(map(_is_large, (node.left, node.right))) or isinstance(node.op, ast.LShift):
+                self.note(side, "large")
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
@@ -162,6 +203,20 @@ class _Uses(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.note(node.value, "attribute")
         self.generic_visit(node)
+
+
+def _is_same_power(node: ast.BinOp, side: ast.expr) -> bool:
+    """Whether a power of an integer array is what that of a Python number is: not below 1, where jax refuses
+    (`n**-1`) or answers 0 (`10**-n`), nor beyond 32 bits (`2**n`)."""
+    other = node.right if side is node.left else node.left
+    if not isinstance(other, ast.Constant) or not isinstance(other.value, (int, float)):
+        return False
+    return isinstance(other.value, float) or (side is node.left and 0 <= other.value <= 2)
+
+
+def _is_large(node: ast.expr) -> bool:
+    """A whole number whose product with another soon takes more than 32 bits."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and abs(node.value) >= LARGE
 
 
 class _MemberUses(_Uses):

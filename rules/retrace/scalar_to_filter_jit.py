@@ -10,6 +10,7 @@ from jaxlint.flow.facts import BoundaryUse, FieldStore, JitCall, Kind
 from jaxlint.rule import Rule
 
 from . import _wording as wording
+from ._narrow import fits
 from ._varying import Varying, already_compiled, confidence, proven, varying
 
 if TYPE_CHECKING:
@@ -118,7 +119,9 @@ def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
         return None
     asarray, imports = imported
     edits = tuple(ctx.replace(node, f"{asarray}({ctx.focus.text(ctx.span(node))})") for node in nodes)
-    certain = all(each.takes_array for each in found)
+    certain = all(each.takes_array for each in found) and all(
+        fits(ctx.focus.text(ctx.span(node)), ctx.focus.tree) for node in nodes
+    )
     return Fix(
         "Pass it as an array", Applicability.UNSAFE if certain else Applicability.DISPLAY, (*edits, *imports)
     )

@@ -11,6 +11,7 @@ from jaxlint.rule import Rule
 
 from . import _wording as wording
 from ._jit_call import without
+from ._narrow import fits
 from ._varying import Varying, already_compiled, confidence, proven, varying
 
 if TYPE_CHECKING:
@@ -74,4 +75,6 @@ def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
     if text is None:
         return None
     names = wording.listing(each.argument.parameter or "the argument" for each in found)
-    return Fix(f"Trace {names} instead", Applicability.UNSAFE, (ctx.replace(node, text),))
+    narrow = all(fits(ctx.text(each.leaf.place), ctx.focus.tree) for each in found)
+    kind = Applicability.UNSAFE if narrow else Applicability.DISPLAY
+    return Fix(f"Trace {names} instead", kind, (ctx.replace(node, text),))
