@@ -12,7 +12,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.objects import BoundaryState, Closure, PartialApi
 from jaxlint.flow.operand import closure_word
 from jaxlint.flow.run import freshness
-from jaxlint.flow.transforms import constructs
+from jaxlint.flow.transforms import constructs, partial_closure
 from jaxlint.flow.values import (
     API,
     BOUNDARY,
@@ -77,6 +77,8 @@ def _closure_of(frame: Frame, target: Value, call: Call) -> Closure | None:
     if target.kind == BOUNDARY:
         nested: Closure | None = target.data.closure
         return nested
+    if target.kind == PARTIAL:
+        return partial_closure(frame, target.data)
     if target.kind == INSTANCE:
         method = target.data.cls.lookup("__call__")
         if method is not None:

@@ -263,7 +263,10 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
             {**partial.keywords, **call.keywords},
             call.starred,
             call.decorator,
+            len(partial.args),
         )
+        if partial.boundary is not None:
+            return call_value(frame, partial.boundary, merged)
         if partial.cls is not None:
             keep(merged)
             return instantiate(frame, partial.cls, merged)

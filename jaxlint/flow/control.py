@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.arrays import check_sizes
-from jaxlint.flow.boundary_calls import call_boundary
+from jaxlint.flow.calls import call_value
 from jaxlint.flow.chunks import note_chunks
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_control
@@ -15,7 +15,6 @@ from jaxlint.flow.objects import BoundaryState, Closure
 from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
-    BOUNDARY,
     CONSTANT,
     DEVICE,
     DEVICE_VALUE,
@@ -31,6 +30,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Value,
     collection,
+    is_boundary,
     tree,
 )
 from jaxlint.jax_api.arrays import SIZED_LAX
@@ -48,9 +48,9 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     result: Value | None = None
     body: Closure | None = None
     for value in bodies:
-        if value.kind == BOUNDARY and frame.level >= JIT:
+        if is_boundary(value) and frame.level >= JIT:
             operands = call.positional[3:] if last == "cond" else []
-            call_boundary(frame, value, Call(call.node, operands, {}))
+            call_value(frame, value, Call(call.node, operands, {}))
             continue
         closure = closure_of(frame, value, call)
         if closure is None:

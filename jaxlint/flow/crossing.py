@@ -43,11 +43,12 @@ def argument_names(call: Call, params: list[str] | None, skip: int, closure: Clo
     """What each argument of a call binds."""
     nodes = call.node.args if isinstance(call.node, ast.Call) else []
     found: list[Passed] = []
-    exact = len(nodes) == len(call.positional)
+    exact = len(nodes) + call.bound == len(call.positional)
     for position, value in enumerate(call.positional):
         index = position + skip
         name = params[index] if params is not None and index < len(params) else None
-        found.append(Passed(index, name, value, nodes[position] if exact else call.node, False))
+        node = nodes[position - call.bound] if exact and position >= call.bound else call.node
+        found.append(Passed(index, name, value, node, False))
     keyword_nodes = {k.arg: k.value for k in call.node.keywords} if isinstance(call.node, ast.Call) else {}
     for word, value in call.keywords.items():
         position_of = params.index(word) if params is not None and word in params else None

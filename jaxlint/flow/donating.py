@@ -188,6 +188,8 @@ class PendingUselessDonation(PendingFact):
         """At every call in view its elements are of another size than those of each output."""
         closure, uses = self.state.closure, self.state.uses if self.calls is None else self.calls
         assert closure is not None
+        if self.state.partly_bound:
+            return False
         sizes = ItemSizes(self.frame.run.program)
         given = [self._given(module, call, name, params, sizes) for module, call in uses]
         if not given or None in given:
@@ -211,8 +213,8 @@ class PendingUselessDonation(PendingFact):
 
 def note_donation(frame: Frame, state: BoundaryState, call: Call) -> None:
     """A boundary is called that donates, or might as well."""
-    if frame.quiet or frame.level or not isinstance(call.node, ast.Call):
-        return
+    if frame.quiet or frame.level or call.bound or not isinstance(call.node, ast.Call):
+        return  # of a partial, what the call writes stands at other positions
     if state.donated:
         frame.log.append(PendingDonation(frame, state, call.node))
         if frame.run.top is not None and frame.run.top.module is not state.module:

@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """A call being evaluated: its node and the values of its arguments."""
+    """A call being evaluated: its node and the values of its arguments.
 
-    __slots__ = ("decorator", "keywords", "node", "positional", "starred")
+    The first `bound` positional values were bound by a partial: they have no syntax in the call.
+    """
+
+    __slots__ = ("bound", "decorator", "keywords", "node", "positional", "starred")
 
     def __init__(
         self,
@@ -41,8 +44,10 @@ class Call:
         keywords: dict[str, Value],
         starred: bool = False,
         decorator: bool = False,
+        bound: int = 0,
     ) -> None:
         self.node = node
+        self.bound = bound
         self.positional = positional
         self.keywords = keywords
         self.starred = starred
@@ -66,7 +71,8 @@ class Call:
         for keyword in self.node.keywords:
             if keyword.arg in names:
                 return keyword.value
-        return self.node.args[position] if position < len(self.node.args) else None
+        position -= self.bound
+        return self.node.args[position] if 0 <= position < len(self.node.args) else None
 
 
 ExpressionHandler = Callable[["Frame", Any], Value]

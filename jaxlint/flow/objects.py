@@ -224,9 +224,10 @@ class Closure:
 
 
 class PartialApi:
-    """`partial(jax.jit, static_argnums=0)`: a library callable with arguments bound, or a class of the project."""
+    """`partial(jax.jit, static_argnums=0)`: a library callable with arguments bound, a class of the project, or a
+    jit boundary."""
 
-    __slots__ = ("api", "args", "cls", "home", "keywords", "loop", "node")
+    __slots__ = ("api", "args", "boundary", "cls", "home", "keywords", "loop", "node")
 
     def __init__(
         self,
@@ -244,6 +245,7 @@ class PartialApi:
         self.loop = loop
         self.node = node or ast.Pass()
         self.cls: ClassInfo | None = None  # instead of an `api`
+        self.boundary: Value | None = None  # instead of an `api`
 
 
 class ClassInfo:
@@ -450,8 +452,8 @@ class BoundaryState:
 
     __slots__ = (
         "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
-        "guarded", "in_class", "library", "literal_loop", "lowered", "module", "node", "reads", "result",
-        "returned", "static", "target", "uses",
+        "guarded", "in_class", "library", "literal_loop", "lowered", "module", "node", "partly_bound",
+        "reads", "result", "returned", "static", "target", "uses",
     )  # fmt: skip
 
     def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:
@@ -469,6 +471,7 @@ class BoundaryState:
         self.fresh_in = ""
         self.uses: list[tuple[LoadedModule, ast.AST]] = []
         self.escapes = False
+        self.partly_bound = False  # a partial of it is made: its calls do not write all arguments
         self.returned = False
         self.guarded = False
         self.lowered = 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from jaxlint.flow.boundary_calls import call_boundary
+from jaxlint.flow.calls import call_value
 from jaxlint.flow.control import closure_of
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.run import bind
 from jaxlint.flow.values import (
-    BOUNDARY,
     CONSTANT,
     INSTANCE,
     TRACED_PARAMETER,
@@ -17,6 +16,7 @@ from jaxlint.flow.values import (
     UNKNOWN,
     UNKNOWN_VALUE,
     Value,
+    is_boundary,
     parts,
 )
 from jaxlint.jax_api.solvers import ARRAY, SOLVERS, Argument, Handed
@@ -42,9 +42,9 @@ def _functions(value: Value) -> list[Value]:
 
 def _trace(frame: Frame, value: Value, handed: Handed, call: Call) -> None:
     arguments = [_argument(what, call) for what in handed.gets]
-    if value.kind == BOUNDARY:
+    if is_boundary(value):
         if frame.level >= JIT:
-            call_boundary(frame, value, Call(call.node, arguments, {}))
+            call_value(frame, value, Call(call.node, arguments, {}))
         return
     closure = closure_of(frame, value, call)
     if closure is None:

@@ -26,6 +26,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Origin,
     Value,
+    is_boundary,
     parts,
     tree,
 )
@@ -50,6 +51,9 @@ def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             inner.api, [*inner.args, *call.positional[1:]], {**inner.keywords, **call.keywords}
         )
         merged.cls = inner.cls
+        merged.boundary = inner.boundary
+        if inner.boundary is not None:
+            merged.home, merged.loop, merged.node = frame.evaluation, frame.loop, call.node
         return Value(PARTIAL, data=merged)
     if target.kind == FUNCTION:
         closure = target.data.copy(frame.evaluation, frame.loop, call.node)
@@ -57,16 +61,42 @@ def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             closure = linen.chosen(frame, closure, call.keywords)
         if closure is None:
             return Value(UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "partial"))
-        dropped = min(closure.dropped, len(call.positional) - 1)
-        closure.dropped -= dropped
-        closure.bound = [*closure.bound, *call.positional[1 + dropped :]]
-        words = call.keywords if closure.applied is None else linen.without_own(call.keywords)
-        closure.bound_keywords = {**closure.bound_keywords, **words}
-        closure.via = "partial"
+        _bind(closure, call.positional[1:], call.keywords)
         return Value(FUNCTION, data=closure)
     if target.kind == BOUNDARY:
-        return target
+        target.data.escapes = target.data.partly_bound = True
+        held = PartialApi("", call.positional[1:], call.keywords, frame.evaluation, frame.loop, call.node)
+        held.boundary = target
+        return Value(PARTIAL, data=held)
     return Value(UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "partial"))
+
+
+def _bind(closure: Closure, positional: list[Value], keywords: dict[str, Value]) -> None:
+    """Make a closure a partial of itself."""
+    dropped = min(closure.dropped, len(positional))
+    closure.dropped -= dropped
+    closure.bound = [*closure.bound, *positional[dropped:]]
+    words = keywords if closure.applied is None else linen.without_own(keywords)
+    closure.bound_keywords = {**closure.bound_keywords, **words}
+    closure.via = "partial"
+
+
+def partial_closure(frame: Frame, held: PartialApi) -> Closure | None:
+    """The function of a jit boundary with the arguments that a partial of the boundary binds; None where it is
+    not in view."""
+    boundary = held.boundary
+    function: Closure | None = boundary.data.closure if boundary is not None else None
+    if boundary is None or function is None:
+        return None
+    closure: Closure | None = function.copy(held.home, held.loop, held.node)
+    if function.applied is not None:
+        closure = linen.chosen(frame, function.copy(held.home, held.loop, held.node), held.keywords)
+    if closure is None:
+        return None
+    if boundary.element is not None:
+        closure.receiver = boundary.element
+    _bind(closure, held.args, held.keywords)
+    return closure
 
 
 @api_call("value_partial")
@@ -85,7 +115,7 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     target = call.argument(0, "fun", "f", "fn")
     if target is None:
         return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
-    if target.kind == BOUNDARY:
+    if is_boundary(target):
         return target
     if constructs(target) and level != GRAD:
         return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis

@@ -236,6 +236,11 @@ SHAPED = DATA_SHAPE | RAGGED | GROWN  # the shape is not the same each time
 _SMALL_ELEMENTS = 1 << 18  # 1 MiB of float32
 
 
+def is_boundary(value: Value) -> bool:
+    """A jit boundary, or a partial of one."""
+    return value.kind == BOUNDARY or (value.kind == PARTIAL and value.data.boundary is not None)
+
+
 def is_number(value: Value) -> bool:
     """A Python number: a scalar, or a constant int or float (a bool counts)."""
     return value.kind == SCALAR or (value.kind == CONSTANT and isinstance(value.data, (int, float)))

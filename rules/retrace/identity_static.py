@@ -43,13 +43,13 @@ class IdentityStatic(Rule):
                 continue
             yield self.finding(
                 fact,
-                f"{callee} raises a ValueError here: it keys its cache on `{wording.value(*key, ctx)}`, "
+                f"{callee} raises a ValueError here: it keys its cache on `{_named(fact, key, ctx)}`, "
                 f"which cannot be hashed. {_REMEDIES.get(_kind(key), _FREEZE)}",
                 place=key.argument.place,
                 severity=Severity.ERROR,
                 confidence=confidence,
                 related=wording.trail(fact, [key.leaf]),
-                fix=_hashable(key, ctx),
+                fix=_hashable(fact, key, ctx),
             )
         earlier = (use for use in ctx.facts(BoundaryUse) if use.place < fact.place)
         said = {place for use in earlier for place in fresh(use)}
@@ -69,6 +69,15 @@ class IdentityStatic(Rule):
             )
 
 
+def _is_bound_earlier(fact: BoundaryUse, key: Key) -> bool:
+    """A partial binds the argument: it is not written in the call."""
+    return key.argument.place == fact.place
+
+
+def _named(fact: BoundaryUse, key: Key, ctx: Context) -> str:
+    return (_is_bound_earlier(fact, key) and key.argument.parameter) or wording.value(*key, ctx)
+
+
 def _kind(key: Key) -> str:
     return "array" if key.leaf.kind in (Kind.HOST, Kind.DEVICE) else key.leaf.origin_kind
 
@@ -79,10 +88,11 @@ def _made(key: Key, ctx: Context) -> str:
     return text if 0 < len(text) <= wording.LONGEST else wording.value(*key, ctx)
 
 
-def _hashable(key: Key, ctx: Context) -> Fix | None:
+def _hashable(fact: BoundaryUse, key: Key, ctx: Context) -> Fix | None:
     import libcst as cst
 
-    node = ctx.node(key.leaf.place) if wording.written(*key) else None
+    written = wording.written(*key) and not _is_bound_earlier(fact, key)
+    node = ctx.node(key.leaf.place) if written else None
     if node is None or _kind(key) not in ("list", "set"):
         return None
     text = ctx.focus.text(ctx.span(node))
