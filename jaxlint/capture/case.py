@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
 from jaxlint.capture import growth, matching
@@ -10,6 +11,7 @@ from jaxlint.capture.donation import Update, updates
 from jaxlint.capture.growth import Growth
 from jaxlint.capture.plan import Plan
 from jaxlint.capture.pools import Free, Pool
+from jaxlint.capture.shape import Shape
 from jaxlint.capture.subject import Subject
 
 _NEAR = 0.9  # of the capacity: contiguity decides from here on
@@ -87,6 +89,22 @@ class Case:
         """Outputs that a donation could put into the memory of parameters."""
         choice = self.subject.choice
         return updates(choice.module.program) if choice is not None else []
+
+    def is_of_parameter(self, shape: Shape) -> bool:
+        """Whether an array has the shape of a parameter of the model, in any order of its dimensions."""
+        return tuple(sorted(shape.dimensions)) in self._parameters
+
+    @cached_property
+    def _parameters(self) -> set[tuple[int, ...]]:
+        """Shapes of which as many come out of a step as go in: the batch goes in only."""
+        choice = self.subject.choice
+        program = choice.module.program if choice is not None else None
+        root = program.root(program.entry) if program is not None else None
+        if program is None or root is None:
+            return set()
+        outputs = Counter(tuple(sorted(leaf.dimensions)) for _, leaf in root.shape.leaves())
+        inputs = Counter(tuple(sorted(i.shape.dimensions)) for i in program.parameters())
+        return {shape for shape, count in inputs.items() if shape and outputs[shape] >= count}
 
     @property
     def excess(self) -> int | None:

@@ -13,34 +13,38 @@ from jaxlint.capture.roles import Role
 from jaxlint.capture.sizes import share, shown
 
 _MATTERS = 0.3  # of what the plan needs: below it the temp block is not the story
+_WORTH = 0.1  # of a role: a remedy for less of it is not offered
 _MOST_FRAMES = 4
 _GEMM_WORKSPACE = 64 << 20  # what hipBLASLt takes for each matrix product on gfx950
 
 
 def peak(case: Case) -> Iterator[Claim]:
-    """The role that holds the most at the peak, where memory is short or may be."""
+    """The role that holds the most at the peak, where memory is short or may be, and each that holds much of it."""
     plan = case.plan
     if not case.open or not plan.heap_peak or plan.totals.temp < _MATTERS * plan.totals.total:
         return
     roles = plan.by_role()
-    role = next(iter(roles), None)
-    if role is None:
-        return
-    buffers = [buffer for buffer in plan.buffers if buffer.role is role]
-    cause, remedies, rules = _ABOUT[role](case, buffers)
-    yield Claim(
-        f"peak-{role}",
-        Basis.MEASURED if plan.traced else Basis.INFERRED,
-        f"at the peak of the temporary heap, {shown(plan.heap_peak)}, {share(roles[role], plan.heap_peak)} is"
-        f" {_WORDS[role]}",
-        cause=cause,
-        remedies=tuple(remedies),
-        rules=rules,
-        frames=frames_of(buffers),
-        function=case.function,
-    )
+    given: list[Remedy] = []
+    for place, role in enumerate(roles):
+        if place and (role not in _OF_GRADIENTS or roles[role] < _MATTERS * plan.heap_peak):
+            continue
+        buffers = [buffer for buffer in plan.buffers if buffer.role is role]
+        cause, remedies, rules = _ABOUT[role](case, buffers)
+        yield Claim(
+            f"peak-{role}",
+            Basis.MEASURED if plan.traced else Basis.INFERRED,
+            f"at the peak of the temporary heap, {shown(plan.heap_peak)},"
+            f" {share(roles[role], plan.heap_peak)} is {_WORDS[role]}",
+            cause=cause,
+            remedies=tuple(remedy for remedy in remedies if remedy not in given),
+            rules=rules,
+            frames=frames_of(buffers),
+            function=case.function,
+        )
+        given += remedies
 
 
+_OF_GRADIENTS = (Role.FORWARD, Role.BACKWARD, Role.RECOMPUTED)  # what a step with gradients is made of
 _WORDS = {
     Role.FORWARD: "forward, kept for the backward pass",
     Role.BACKWARD: "backward: gradients and their temporaries",
@@ -65,7 +69,7 @@ def _forward(case: Case, buffers: Sequence[PeakBuffer]) -> _About:
             None,
             "less time than that, for less of the saving: compile and compare memory_analysis()",
         ),
-        _micro_batches(case, kept),
+        _micro_batches(case),
     ]
     if single:
         remedies.append(
@@ -74,8 +78,9 @@ def _forward(case: Case, buffers: Sequence[PeakBuffer]) -> _About:
     return "activations: they grow with the batch and the length of the sequence", remedies, ("JAX310",)
 
 
-def _micro_batches(case: Case, kept: int) -> Remedy:
-    """The fewest with which it fits, or two where that is not known."""
+def _micro_batches(case: Case) -> Remedy:
+    """The fewest with which it fits, or two where that is not known. What has the shape of a parameter stays."""
+    kept = _sum(b for b in case.plan.buffers if b.role in _OF_GRADIENTS and not case.is_of_parameter(b.shape))
     excess = case.excess or 0
     count = 2
     while kept - kept // count < excess and count < 64:
@@ -89,23 +94,31 @@ def _micro_batches(case: Case, kept: int) -> Remedy:
 
 def _backward(case: Case, buffers: Sequence[PeakBuffer]) -> _About:
     held = _sum(buffers)
-    remedies = [
-        case.remedy(
-            "shard parameters and gradients over N devices (FSDP): here for two", held // 2, "communication"
-        ),
-        case.remedy(
-            "gradients layer by layer: a scan over the blocks, or optimiser updates inside it",
-            None,
-            "a rewrite",
-        ),
-    ]
-    return "gradients and what it takes to compute them", remedies, ()
+    of_parameters = _sum(b for b in buffers if case.is_of_parameter(b.shape))
+    remedies: list[Remedy] = []
+    if held - of_parameters >= _WORTH * held:
+        remedies.append(_micro_batches(case))
+    if of_parameters >= _WORTH * held:
+        remedies += [
+            case.remedy(
+                "shard parameters and gradients over N devices (FSDP): here for two",
+                of_parameters // 2,
+                "communication",
+            ),
+            case.remedy(
+                "gradients layer by layer: a scan over the blocks, or optimiser updates inside it",
+                None,
+                "a rewrite",
+            ),
+        ]
+    if of_parameters > held - of_parameters:
+        return "gradients of parameters, and what it takes to compute them", remedies, ()
+    return "gradients of activations: they grow with the batch as the activations do", remedies, ()
 
 
 def _recomputed(case: Case, buffers: Sequence[PeakBuffer]) -> _About:
-    held = _sum(buffers)
     remedies = [
-        _micro_batches(case, held),
+        _micro_batches(case),
         case.remedy("remat around smaller parts: each is recomputed as a whole", None, "more saved inputs"),
     ]
     return "remat is at work: what is computed again for one block is the peak now", remedies, ()

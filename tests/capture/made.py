@@ -37,6 +37,20 @@ WIDE_GRADIENTS = (
 )
 
 
+def trained_convolution(forward: int, backward: int) -> tuple[Buffer, ...]:
+    """A step that returns its new weights; so many arrays of 16 MiB of each role live at its peak."""
+    rows = (4, 8, 512, 256)
+    return (
+        Buffer("w", "parameter", "w", F32, (8, 8, 3, 3), 2304, parameter=True),
+        Buffer("x", "parameter", "x", F32, rows, 16 * MIB, parameter=True),
+        *(Buffer(f"conv.{n}", "convolution", "jit(step)/jvp()/conv_general_dilated", F32, rows, 16 * MIB)
+          for n in range(forward)),
+        *(Buffer(f"select.{n}", "select", "jit(step)/transpose(jvp())/select_n", F32, rows, 16 * MIB)
+          for n in range(backward)),
+        Buffer("subtract.1", "subtract", "jit(step)/sub", F32, (8, 8, 3, 3), 2304),
+    )  # fmt: skip
+
+
 def hlo(buffers: tuple[Buffer, ...], name: str = "jit_step") -> bytes:
     """An HloProto whose temporary block holds all but the parameters."""
     entry = message((1, "main"), (5, 1), (6, len(buffers)))

@@ -102,6 +102,34 @@ def test_a_peak_of_gradients_is_told_to_shard(report):
     assert any("FSDP" in remedy.action for remedy in said["peak-backward"].remedies)
 
 
+@pytest.mark.parametrize(("forward", "backward"), [(1, 4), (2, 4), (3, 3)])
+def test_gradients_of_activations_are_not_told_to_shard(report, forward, backward):
+    said = claims(report(made.capture(made.trained_convolution(forward, backward), limit=100 * MIB)))
+    actions = [r.action for claim in said.values() for r in claim.remedies]
+    assert "peak-backward" in said
+    assert not any("FSDP" in action for action in actions)
+    [batches] = [r for claim in said.values() for r in claim.remedies if "micro-batches" in r.action]
+    assert batches.saving == (forward + backward) * 16 * MIB // 2
+    assert any("jax.checkpoint on the block" in action for action in actions) == (forward > 1)
+
+
+def test_a_mixed_peak_is_told_to_shard_only_what_has_the_shape_of_a_parameter(report):
+    gradient = made.Buffer(
+        "dot.1", "dot", "jit(step)/transpose(jvp())/dot_general", made.F32, (4096, 2048), 32 * MIB
+    )
+    parameter = gradient._replace(
+        name="w", opcode="parameter", op_name="w", dimensions=(2048, 4096), parameter=True
+    )
+    batch = made.trained_convolution(0, 3)[1:-1]
+    new = gradient._replace(
+        name="subtract.1", opcode="subtract", op_name="jit(step)/sub", dimensions=(2048, 4096)
+    )
+    said = claims(report(made.capture((parameter, *batch, gradient, new), limit=140 * MIB)))
+    remedies = {r.action.partition(" ")[0]: r.saving for r in said["peak-backward"].remedies}
+    assert remedies["shard"] == 16 * MIB
+    assert remedies["2"] == 24 * MIB
+
+
 def test_workspace_of_libraries_has_its_own_line(report):
     said = claims(report(made.capture(made.WORKSPACE, limit=100 * MIB)))
     assert "workspace" in said["peak-workspace"].text
