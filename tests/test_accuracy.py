@@ -44,7 +44,6 @@ MISSES = {
     "6/JAX305/bad_3": "the chunk is the length of a tree's first leaf",
     "6/JAX308/bad_2.py": "a state kept under a test of the step's number may be kept seldom",
     "6/JAX316/bad_1.py": "the boundary is called by `tree.map` alone",
-    "6/JAX316/bad_3.py": "an index beside a vector: the shapes would have to be known",
     "6/JAX316/bad_4.py": "another dtype of the same size, made by `bitcast_convert_type`",
     "6/JAX403/bad_4.py": "a cache by the members of an enumeration, on the class",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from jaxlint.flow.array_shapes import ArrayShapes
 from jaxlint.flow.bindings import look
 from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
@@ -12,6 +13,7 @@ from jaxlint.flow.mapped import Sources
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.shape_values import Array, Items, Table, member
 from jaxlint.flow.values import CONSTANT, is_number
 from jaxlint.flow.walking import own_nodes, walk
 
@@ -42,7 +44,7 @@ class PendingChunks(PendingFact):
             return None
         finder = _Lengths(self.frame, mapped)
         whole = finder.whole(self.batch, _DEPTH) if self.batch is not None else ""
-        length = finder.length(mapped, _DEPTH)
+        length = finder.length(mapped, _DEPTH) or self._rows(mapped)
         if not whole:
             number = self.number
             if number is None and self.batch is not None:
@@ -59,6 +61,14 @@ class PendingChunks(PendingFact):
             length=length,
             parameter=finder.parameter,
         )
+
+    def _rows(self, mapped: ast.expr) -> int | None:
+        """How long the array is as functions of the project make it, for every call in view."""
+        shapes = ArrayShapes(self.frame.run.program)
+        known = shapes.of(mapped, shapes.around(self.frame.module, self.frame.function))
+        if isinstance(known, (Items, Table)) and known.members:
+            known = member(known, 0) if isinstance(known, Items) else known.members[0][1]
+        return known.shape[0] if isinstance(known, Array) and known.shape else None
 
 
 def note_chunks(frame: Frame, call: Call) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from jaxlint.flow import consumed, sharing
+from jaxlint.flow.array_shapes import ArrayShapes
 from jaxlint.flow.consumed import gives_only_numbers
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
@@ -16,6 +17,7 @@ from jaxlint.flow.objects import BoundaryState, Function
 from jaxlint.flow.outputs import calls_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.shape_values import sizes
 from jaxlint.flow.walking import nodes_of, own_nodes, walk
 
 _SOURCES = 400  # of one call: a tuple of tuples of the same doubles with every name
@@ -173,6 +175,8 @@ class PendingUselessDonation(PendingFact):
             why = "taken"
             if not useless:
                 useless, why = tuple(name for name in named if self._is_converted(name, params)), "dtype"
+        if not useless and not absent:
+            useless, why = tuple(name for name in named if self._has_no_match(name, params)), "size"
         if not useless:
             return None
         return UselessDonation(
@@ -196,6 +200,24 @@ class PendingUselessDonation(PendingFact):
             return False
         outputs = sizes.returned(closure.function.node, closure.function.module)
         return bool(outputs) and not any(outputs & known for known in given if known and outputs)
+
+    def _has_no_match(self, name: str, params: list[str]) -> bool:
+        """At every call in view each output has another number of elements, which jax matches buffers by."""
+        closure, uses = self.state.closure, self.state.uses if self.calls is None else self.calls
+        assert closure is not None
+        if params != closure.function.params or closure.transforms:
+            return False
+        for module, call in uses:
+            if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
+                return False
+            shapes = ArrayShapes(self.frame.run.program)
+            around = (f for f in module.functions.values() if call in own_nodes(f.node))
+            arguments, words = shapes.passed(call, shapes.around(module, next(around, None)))
+            given = words[name] if name in words else dict(zip(params, arguments, strict=False)).get(name)
+            lent, made = sizes(given), sizes(shapes.returned(closure.function, arguments, words))
+            if not lent or not made or lent & made:
+                return False
+        return bool(uses)
 
     def _given(
         self, module: LoadedModule, call: ast.AST, name: str, params: list[str], sizes: ItemSizes

@@ -32,7 +32,14 @@ _MADE = frozenset({"zeros", "ones", "empty", "linspace", "eye", "identity"}) | f
 # As wide as their argument, where its elements have the default width: `resize` makes floats of bytes.
 _KEEPING = frozenset(
     {"resize", "roll", "flip", "reshape", "ravel", "squeeze", "transpose", "pad", "clip", "abs"}
+    | {"sum", "mean", "max", "min", "prod", "std", "var", "cumsum", "dot", "matmul", "conv_general_dilated"}
+    | {"exp", "log", "log1p", "sqrt", "square", "tanh", "relu", "gelu", "silu", "swish", "elu", "sigmoid"}
+    | {"softplus", "softmax", "log_softmax", "logsumexp"}
 )
+_WIDENING = frozenset({"dtype", "preferred_element_type"})
+_MEMBERS = frozenset(
+    {"enumerate", "zip", "list", "tuple", "iter", "reversed", "tqdm"}
+)  # their arguments' members
 _MAPPING = frozenset({"jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map"})
 _LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
 
@@ -114,6 +121,9 @@ class ItemSizes:
                 found = self._all(bound, at, depth)
                 self._looked_up.remove((at.function, name))
                 return found
+        run_over = _run_over(at.function or at.module.tree, name)
+        if run_over:
+            return self._all(run_over, at, depth)
         bound = Bindings(at.module.tree).of(name)
         return self._all(bound, At(at.module), depth) if bound else None
 
@@ -144,7 +154,7 @@ class ItemSizes:
         ]
         if named:
             return frozenset(named[:1]) if len(named) == 1 else None
-        if any(k.arg == "dtype" for k in node.keywords):
+        if any(k.arg in _WIDENING for k in node.keywords):
             return None
         last = _last(node.func)
         first = node.args[0] if node.args else None
@@ -152,6 +162,8 @@ class ItemSizes:
         function = self._function(node.func, at)
         if function is not None:
             return self.returned(function.node, function.module, depth)
+        if isinstance(node.func, ast.Name) and last in _MEMBERS:
+            return self._all(node.args, at, depth)
         if last in _SAME and (first is not None or method is not None):
             return self.of(first if first is not None else method, at, depth)  # type: ignore[arg-type]
         if last in _KEEPING:
@@ -174,6 +186,16 @@ class ItemSizes:
             return None
         function: Function = value.data.function
         return function
+
+
+def _run_over(scope: ast.AST, name: str) -> list[ast.expr]:
+    """What the comprehensions run over that have a variable of that name."""
+    return [
+        n.iter
+        for n in own_nodes(scope)
+        if isinstance(n, ast.comprehension)
+        and any(isinstance(t, ast.Name) and t.id == name for t in ast.walk(n.target))
+    ]
 
 
 def _always_bound(function: ast.AST, bound: list[ast.expr]) -> bool:

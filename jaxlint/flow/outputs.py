@@ -26,7 +26,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Value,
 )
-from jaxlint.flow.walking import own_nodes
+from jaxlint.flow.walking import nodes_of, own_nodes, walk
 from jaxlint.pattern import pattern
 
 _DEPTH = 4
@@ -46,6 +46,7 @@ _HANDING_ON = frozenset(
         "jax.tree_util.tree_leaves",
     }
 )
+_JITTING = frozenset({"jit", "filter_jit"})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 
@@ -144,6 +145,33 @@ def calls_of(module: LoadedModule) -> dict[str, list[tuple[Function | None, ast.
                 if isinstance(node, ast.Call):
                     known.setdefault(last_name(node.func), []).append((caller, node))
     return known
+
+
+def calls_by_name(module: LoadedModule, name: str) -> list[tuple[Function | None, ast.Call]]:
+    """The calls in a module of a function, by its name or through `jit`; none where it goes another way."""
+    every = [pair for pairs in calls_of(module).values() for pair in pairs]
+    found = [(caller, call) for caller, call in every if _is_name(call.func, name)]
+    jitted = [
+        call
+        for _, call in every
+        if _is_name(next(iter(call.args), None), name) and last_name(call.func) in _JITTING
+    ]
+    if sum(_is_name(node, name) for node in walk(module.tree)) != len(found) + len(jitted):
+        return []
+    for made in jitted:
+        at_once = [(caller, call) for caller, call in every if call.func is made]
+        bound = [n for n in nodes_of(module.tree, ast.Assign) if n.value is made]
+        alias = bound[0].targets[0] if len(bound) == 1 else None
+        if not at_once and isinstance(alias, ast.Name) and alias.id != name:
+            at_once = calls_by_name(module, alias.id)
+        if not at_once:
+            return []
+        found += at_once
+    return found
+
+
+def _is_name(node: ast.AST | None, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
 
 
 def _field_source(frame: Frame, name: str, line: int, depth: int) -> Place | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _REASONS = {
     "numbers": "only numbers come out",
     "taken": "the outputs take the buffers of other arguments",
+    "size": "every output has another number of elements",
     "dtype": "the elements of what comes out are of another size",
 }
 _NUMBERS = frozenset({"int", "float", "bool"})
