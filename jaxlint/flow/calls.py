@@ -19,6 +19,7 @@ from jaxlint.flow import (
 )
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
+from jaxlint.flow.candidates import candidates
 from jaxlint.flow.crossing import as_traced, outside
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
@@ -279,7 +280,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
         if method is not None:
             return call_value(frame, bound_method(frame, method, callee, call.node), call)
     if kind == ONE_OF:
-        return join_all([call_value(frame, choice, call) for choice in callee.data]) or UNKNOWN_VALUE
+        choices, call = candidates(callee.data, call)
+        return join_all([call_value(frame, choice, call) for choice in choices]) or UNKNOWN_VALUE
     if kind == FOREIGN:
         return _call_foreign(frame, callee, call)
     keep(call)
