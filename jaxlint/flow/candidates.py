@@ -21,13 +21,15 @@ def candidates(choices: list[Value], call: Call) -> tuple[list[Value], Call]:
 
 def _takes(choice: Value, call: Call) -> bool:
     """Whether the call is none that Python refuses, as far as both are in view."""
-    closure = choice.data if choice.kind == FUNCTION else choice.data.closure if choice.kind == BOUNDARY else None
+    closure = (
+        choice.data if choice.kind == FUNCTION else choice.data.closure if choice.kind == BOUNDARY else None
+    )
     if closure is None or closure.applied is not None or closure.dropped:
         return True
     function = closure.function
     given = closure.offset + len(closure.bound) + len(call.positional)
     if call.starred:
-        return function.variadic or given - _starred(call.node) <= len(function.params)
+        return bool(function.variadic) or given - _starred(call.node) <= len(function.params)
     if given > len(function.params) and not function.variadic:
         return False
     return _gets_all(closure, given, {*closure.bound_keywords, *call.keywords})

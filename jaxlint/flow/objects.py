@@ -299,6 +299,13 @@ class ClassInfo:
                     break
         return found
 
+    def annotation(self, name: str, depth: int = 0) -> str:
+        """What a field is said to be, inherited ones included; "" where nothing is said."""
+        found = self.annotations.get(name, "")
+        if not found and depth < 6:
+            found = next(filter(None, (base.annotation(name, depth + 1) for base in self.bases)), "")
+        return found
+
     def all_fields(self, depth: int = 0) -> list[str]:
         """Dataclass fields in constructor order, inherited ones first."""
         names: list[str] = []

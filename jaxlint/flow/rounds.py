@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.objects import annotation_text
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import CONSTANT, SHAPE, UNKNOWN, Value
+from jaxlint.flow.values import CONSTANT, INSTANCE, SHAPE, UNKNOWN, Value
 from jaxlint.flow.walking import walk
+from jaxlint.pattern import pattern
+
+# Holds its members, a few, as they are: its length is no axis of an array.
+_CONTAINER = pattern(
+    r"(?:\w+\.)*(?:Optional\[|Union\[)*(?:\w+\.)*"
+    r"(?:tuple|list|dict|sequence|mutablesequence|mapping|mutablemapping|iterable|collection)\b",
+    re.IGNORECASE,
+)
 
 
 class Rounds(NamedTuple):
@@ -62,13 +72,33 @@ def measured(frame: Frame, node: ast.expr | None) -> str:
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
         return (dotted_name(node.value.value) or "") if node.value.attr == "shape" else ""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
-        return dotted_name(node.args[0]) or ""
+        name = dotted_name(node.args[0]) or ""
+        return "" if _CONTAINER.match(_annotation(frame, name)) else name
     if isinstance(node, ast.Name) and frame.function is not None:
         for value, whole in _assigned(frame.function.node, node.id):
             if whole and isinstance(value, ast.Attribute) and value.attr == "shape":
                 return dotted_name(value.value) or ""
             if not whole and not isinstance(value, ast.Name):
                 return measured(frame, value)
+    return ""
+
+
+def _annotation(frame: Frame, name: str) -> str:
+    """What the code says a name is: a parameter that is not bound again, a variable or a field."""
+    owner, _, field = name.rpartition(".")
+    if owner:
+        held = frame.names.get(owner)
+        return held.data.cls.annotation(field) if held is not None and held.kind == INSTANCE else ""
+    function = frame.function
+    while function is not None:
+        for node in walk(function.node):
+            if isinstance(node, ast.AnnAssign) and dotted_name(node.target) == name:
+                return annotation_text(node.annotation)
+        if any(_assigned(function.node, name)):
+            return ""
+        if name in function.index or name in function.keyword_only:
+            return function.annotations.get(name, "")
+        function = function.parent
     return ""
 
 
