@@ -3,11 +3,10 @@ around them, and what programs print of themselves."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable
 
-from jaxlint.triage import unmarked
+from jaxlint.triage import smi_csv, unmarked
 from jaxlint.triage.evidence import Place
 from jaxlint.triage.processes import Processes
 from jaxlint.triage.reading import Line
@@ -18,7 +17,6 @@ from jaxlint.triage.unmarked import Unmarked
 _STAMP = re.compile(
     r"(?:(?P<date>\d{4}[/-]\d\d[/-]\d\d)[ T])?(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d+)?)"
 )
-_CSV_ROW = re.compile(r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}, ")
 _TABLE = re.compile(r"\|\s*(?P<used>\d+)MiB\s*/\s*(?P<all>\d+)MiB\s*\|")
 _TABLE_GPU = re.compile(r"^\|\s*(?P<index>\d+)\s+\S.*\|\s*[0-9A-F]{8}:[0-9A-F]{2}:")
 _LOOP = re.compile(rf"^(?:{_STAMP.pattern}) +{SIZE.format('size')}(?P<what> used| RSS)?\s*$")
@@ -34,6 +32,15 @@ _RSS = re.compile(
 _PSUTIL = re.compile(r"\bpmem\(rss=(?P<bytes>\d+)")
 _IN_USE = re.compile(r"(?<![a-z_])bytes_in_use['\"]?\s*[:=]\s*(?P<bytes>\d+)")
 _LIMIT = re.compile(r"bytes_limit['\"]?\s*[:=]\s*(?P<bytes>\d+)")
+_STATISTICS = 1 << 14  # characters of a line that hold them
+# `cuda:1`, `CudaDevice(id=1)`, `TPU_1(process=0,...)`, `device 1`
+_DEVICE = re.compile(
+    r"(?i)(?<![a-z])(?:\w*device\(id=(?P<id>\d{1,4})"
+    r"|(?:cuda|gpu|rocm|tpu|device|dev)(?:_id|[ _-]?(?:no\.?|index))?['\"]?[ _:=#-]{0,3}(?P<number>\d{1,4})\b)"
+)
+_FREE_WORDS = re.compile(
+    r"(?i)\b(?:free|available|avail|unused|remaining|limit(?:ed)?|total|max(?:imum)?)\W{1,2}$"
+)
 _WORDS_OF_RSS = ("rss", "RSS", "RAM", "host mem", "Host mem", "esident")
 _DAY = 86_400.0
 _SERIES = 64
@@ -50,6 +57,8 @@ class Samples:
         self._when: dict[tuple[str, str], float] = {}
         self._day: dict[tuple[str, str], float] = {}
         self._unmarked = Unmarked()
+        self._places = smi_csv.Places()
+        self._turns: dict[tuple[str, str], tuple[int | None, int]] = {}
 
     def feed(self, line: Line, step: int | None) -> bool:
         """Whether the line is nothing but a sample."""
@@ -58,8 +67,11 @@ class Samples:
             return False
         if self._alone(line, step):
             return True
-        if "[MiB]" in text or "memory.used" in text or "used_gpu_memory" in text or "used_memory" in text:
-            return self._header(line)
+        if any(word in text for word in ("[MiB]", "memory.", "used_gpu_memory", "used_memory")):
+            names = smi_csv.columns(text)
+            if names is not None:
+                self._columns[line.file, line.rank] = names
+                return True
         writer = line.file, line.rank
         columns = self._columns.get(writer)
         if columns and text.count(",") == len(columns) - 1:
@@ -68,8 +80,9 @@ class Samples:
         if first == "|":
             return self._table(line, step)
         if first.isdigit():
-            if _CSV_ROW.match(text):
-                return self._csv(line, ["timestamp", "memory.used"], step)
+            if smi_csv.ROW.match(text):
+                timestamp, *rest = smi_csv.cells(text)
+                return self._on_gpu(line, smi_csv.bare_row(rest), timestamp, step)
             if text[2:3] == ":" or text[4:5] in "-/":
                 return self._loop(line, step)
         if first == "M" and text.startswith("Mem:"):
@@ -81,26 +94,20 @@ class Samples:
 
     # ------------------------------------------------------------ the formats
 
-    def _header(self, line: Line) -> bool:
-        names = [name.strip().removesuffix(" [MiB]").removesuffix(" [%]") for name in line.text.split(",")]
-        known = {"memory.used", "used_gpu_memory", "used_memory"}
-        if not known & set(names):
-            return False
-        self._columns[line.file, line.rank] = names
-        return True
-
     def _csv(self, line: Line, columns: list[str], step: int | None) -> bool:
-        cells = dict(zip(columns, (cell.strip() for cell in next(csv.reader([line.text]))), strict=False))
-        if "pid" in cells:
-            held = cells.get("used_gpu_memory") or cells.get("used_memory") or ""
-            return self.processes.on_gpu(line, cells["pid"], cells.get("process_name", ""), _mebibytes(held))
-        used = _mebibytes(cells.get("memory.used", ""))
-        if used is None:
+        of = dict(zip(columns, smi_csv.cells(line.text), strict=False))
+        if "pid" in of:
+            held = smi_csv.mebibytes(of.get("used_gpu_memory") or of.get("used_memory") or "")
+            return self.processes.on_gpu(line, of["pid"], of.get("process_name", ""), held)
+        return self._on_gpu(line, smi_csv.row(of), of.get("timestamp", ""), step)
+
+    def _on_gpu(self, line: Line, row: smi_csv.Row, timestamp: str, step: int | None) -> bool:
+        when = self._time(line, _STAMP.match(timestamp))
+        place = self._places.of(line, when)
+        if row.used is None:
             return False
-        stamp = _STAMP.match(cells.get("timestamp", ""))
-        name = f"gpu {cells.get('index') or cells.get('gpu_name') or cells.get('name') or '0'}"
-        capacity = _mebibytes(cells.get("memory.total", ""))
-        self._add(line, name, used, self._time(line, stamp), step, device=True, capacity=capacity)
+        name = f"gpu {row.gpu}" if row.gpu else f"gpu {place}" + (f" ({row.name})" if row.name else "")
+        self._add(line, name, row.used, when, step, device=True, capacity=row.capacity)
         return True
 
     def _table(self, line: Line, step: int | None) -> bool:
@@ -164,13 +171,7 @@ class Samples:
     def _printed(self, line: Line, step: int | None) -> bool:
         text = line.text
         if "bytes_in_use" in text:
-            found = _IN_USE.search(text)
-            if found:
-                limit = _LIMIT.search(text)
-                capacity = int(limit["bytes"]) if limit else None
-                self._add(
-                    line, "gpu bytes_in_use", int(found["bytes"]), None, step, device=True, capacity=capacity
-                )
+            self._statistics(line, step)
         elif len(text) < 500 and any(word in text for word in _WORDS_OF_RSS):
             used = _resident_bytes(text)
             if used:
@@ -179,6 +180,30 @@ class Samples:
         if stamp:
             self._time(line, stamp)
         return False
+
+    def _statistics(self, line: Line, step: int | None) -> None:
+        """`memory_stats()` as printed: of the device that stands before them, else one after another."""
+        text = line.text
+        limits = [int(found["bytes"]) for found in _LIMIT.finditer(text)]
+        in_use = list(_IN_USE.finditer(text, 0, _STATISTICS))
+        begin = 0
+        for index, found in enumerate(in_use):
+            device = [*_DEVICE.finditer(text, begin, found.start())][-1:]
+            if device:
+                name = f"gpu {device[0]['id'] or device[0]['number']} bytes_in_use"
+            else:
+                name = _numbered(index if len(in_use) > 1 else self._turn(line, step))
+            capacity = limits[index] if len(limits) == len(in_use) else None
+            self._add(line, name, int(found["bytes"]), None, step, device=True, capacity=capacity)
+            begin = found.end()
+
+    def _turn(self, line: Line, step: int | None) -> int:
+        """How many such lines the step before has had already, where there are steps."""
+        writer = line.file, line.rank
+        before, turn = self._turns.get(writer, (None, -1))
+        turn = turn + 1 if step is not None and step == before else 0
+        self._turns[writer] = step, turn
+        return turn
 
     # ------------------------------------------------------------ keeping them
 
@@ -215,6 +240,10 @@ class Samples:
         return day + clock
 
 
+def _numbered(place: int) -> str:
+    return "gpu bytes_in_use" + (f" (no. {place + 1} at each step)" if place else "")
+
+
 def _named(line: Line, name: str) -> str:
     return f"{name} (rank {line.rank})" if line.rank else name
 
@@ -225,13 +254,10 @@ def _resident_bytes(text: str) -> int | None:
     if of_psutil:
         return int(of_psutil["bytes"])
     found = _RSS.search(text)
+    if found and _FREE_WORDS.search(text[: found.start()][-20:]):
+        return None
     unit = (found["size_unit"] or found["before"]) if found else ""
     return _guarded(size, found["size"], unit) if found and unit else None
-
-
-def _mebibytes(text: str) -> int | None:
-    """nvidia-smi: `1234 MiB`, or `1234` with nounits; `[N/A]` is None."""
-    return int(text) << 20 if text.isdigit() else parse(text)
 
 
 def _unit_of_free(total: str) -> str:

@@ -50,7 +50,10 @@ WRITTEN = {
     "liveness-probe": [],
     "mpich-killed": [Family.HOST],
     "stale-cache-outlived": [],
+    "gpu-memory-comes-free": [],
     "tpu-vmem": [Family.DEVICE],
+    "two-devices-statistics": [Family.DEVICE],
+    "two-gpus-unnamed": [Family.DEVICE],
     "two-gpus-out": [Family.DEVICE],
     "cudnn-too-old": [Family.CACHE],
     "cut-off": [],
@@ -252,3 +255,13 @@ def test_a_kernel_that_does_not_fit_the_chip_gets_its_sizes_and_its_own_advice()
     ]
     assert not any("bfloat16" in step for step in diagnosis.steps)
     assert any("BlockSpec" in step for step in diagnosis.steps)
+
+
+@pytest.mark.parametrize(
+    ("name", "grows"), [("two-gpus-unnamed", "gpu 1"), ("two-devices-statistics", "gpu 1 bytes_in_use")]
+)
+def test_of_two_devices_the_one_that_grows_is_named(name: str, grows: str) -> None:
+    series = diagnosis_of("written", name).series
+
+    assert [one.name for one, growth in series if growth] == [grows]
+    assert len(series) == 2

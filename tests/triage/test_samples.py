@@ -42,6 +42,45 @@ def used(samples: Samples) -> dict[str, list[int]]:
             "| NA   73C    P0             35W      72W |   17058MiB /  23034MiB |      0%      Default |",
             {"gpu 1": [17058 * MIB]},
         ),
+        (
+            "timestamp, memory.free [MiB], memory.total [MiB]\n2026/05/03 11:00:00.101, 70 MiB, 99 MiB",
+            {"gpu 0": [29 * MIB]},
+        ),
+        ("timestamp, memory.free [MiB]\n2026/05/03 11:00:00.101, 70 MiB", {}),
+        ("memory.total [MiB], memory.free [MiB]\n99 MiB, [N/A]", {}),
+        ("2026/05/03 11:00:00.101, 3, 10 MiB, 99 MiB", {"gpu 3": [10 * MIB]}),
+        ("2026/05/03 11:00:00.101, 30 %, 10 MiB", {"gpu 0": [10 * MIB]}),
+        ("2026/05/03 11:00:00.101, 30, 10, 99", {}),
+        ("2026/05/03 11:00:00.101, 10 MiB, 89 MiB, 99 MiB", {}),  # in use, or free?
+        (
+            "timestamp, pci.bus_id, memory.used [MiB]\n2026/05/03 11:00:00.101, 00000000:01:00.0, 10 MiB\n"
+            "2026/05/03 11:00:00.101, 00000000:02:00.0, 20 MiB",
+            {"gpu 00000000:01:00.0": [10 * MIB], "gpu 00000000:02:00.0": [20 * MIB]},
+        ),
+        (
+            "timestamp, uuid, memory.used [MiB]\n2026/05/03 11:00:00.101, GPU-a, 10 MiB\n"
+            "2026/05/03 11:00:00.101, GPU-b, 20 MiB",
+            {"gpu GPU-a": [10 * MIB], "gpu GPU-b": [20 * MIB]},
+        ),
+        (
+            "timestamp, name, memory.used [MiB]\n2026/05/03 11:00:00.101, H100, 10 MiB\n"
+            "2026/05/03 11:00:00.104, H100, 20 MiB\n2026/05/03 11:00:05.101, H100, 11 MiB\n"
+            "2026/05/03 11:00:05.104, H100, 21 MiB",
+            {"gpu 0 (H100)": [10 * MIB, 11 * MIB], "gpu 1 (H100)": [20 * MIB, 21 * MIB]},
+        ),
+        (
+            "timestamp, memory.used [MiB]\n2026/05/03 11:00:00.100, 10 MiB\n2026/05/03 11:00:00.200, 20 MiB",
+            {"gpu 0": [10 * MIB, 20 * MIB]},  # one GPU, every 100 ms
+        ),
+        ("cuda:0 {'bytes_in_use': 1}\ncuda:1 {'bytes_in_use': 2}",
+         {"gpu 0 bytes_in_use": [1], "gpu 1 bytes_in_use": [2]}),
+        ("CudaDevice(id=1): bytes_in_use=7", {"gpu 1 bytes_in_use": [7]}),
+        ("[{'bytes_in_use': 1}, {'bytes_in_use': 2}]",
+         {"gpu bytes_in_use": [1], "gpu bytes_in_use (no. 2 at each step)": [2]}),
+        ("step 1\n{'bytes_in_use': 1}\n{'bytes_in_use': 2}\nstep 2\n{'bytes_in_use': 3}\n{'bytes_in_use': 4}",
+         {"gpu bytes_in_use": [1, 3], "gpu bytes_in_use (no. 2 at each step)": [2, 4]}),
+        ("free host memory: 12 GB", {}),
+        ("available RAM used: 12 GB", {}),
         ("12:00:05 12 GB used", {"host": [12 * GIB]}),
         ("12:00:05 3.5 GB RSS", {"rss": [int(3.5 * GIB)]}),
         ("12:00:00 9100\n12:00:05 9111\n12:00:10 9102", {HOST: [9100 * MIB, 9111 * MIB, 9102 * MIB]}),
