@@ -4,11 +4,11 @@ that makes it, since few functions do."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from jaxlint.finding import Place
 from jaxlint.flow.facts import Scan
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.last_carry import runs_forward, stacks_its_carry
 from jaxlint.flow.objects import Closure
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.values import API, CONSTANT, LAZY
@@ -49,17 +49,20 @@ class PendingScan:
         finder = StackUses(self.frame, self.call.node, self.api)
         stack, uses = ("none", []) if self.nothing else finder.find()
         of_blocks = is_of_blocks(self.body)
+        forward = runs_forward(self.call)
         return Scan(
             self.place,
             self.symbol,
             self.proof,
             api=self.api,
             stack=stack,
-            uses=tuple(self.frame.place(node) for node in uses[:6]),
+            uses=tuple(self.frame.place(node) for node in uses),
+            only_uses=finder.only_uses,
+            forward=forward,
             reducer=finder.reducer,
             length=self.length,
             body=self._body_place(),
-            carries_it=_carries_it(self.body),
+            carries_it=forward and finder.only_uses and stacks_its_carry(self.body),
             assigned=finder.assigned,
             of_blocks=of_blocks,
             differentiated=of_blocks and self.frame.evaluation in under_gradient(self.frame.run),
@@ -74,35 +77,6 @@ class PendingScan:
         return function.module.place(node) if isinstance(node, ast.Lambda) else function.module.header(node)
 
 
-def _carries_it(body: Closure | None) -> bool:
-    """`return x, x`: what is stacked is the carry itself."""
-    if body is None:
-        return False
-    node = body.function.node
-    if isinstance(node, ast.Lambda):
-        returns: list[ast.expr | None] = [node.body]
-    else:
-        returns = [n.value for n in _own_nodes(node.body) if isinstance(n, ast.Return)]
-    if not returns:
-        return False
-    return all(
-        isinstance(value, ast.Tuple)
-        and len(value.elts) == 2
-        and ast.dump(value.elts[0]) == ast.dump(value.elts[1])
-        for value in returns
-    )
-
-
-def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes of a body, nested functions left out."""
-    stack: list[ast.AST] = list(body)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack.extend(children(node))
-
-
 class StackUses:
     """Finds the names that hold the stack and how they are used."""
 
@@ -113,6 +87,7 @@ class StackUses:
         self.reducer = ""
         self.along = False  # the reduction names the first axis
         self.assigned = ("", "")
+        self.only_uses = True  # nothing else of the stack is read: no shape, no part of an entry
         self._followed: set[str] = set()  # the names being looked at
         function = frame.function
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
@@ -146,14 +121,18 @@ class StackUses:
     def _of_target(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             carry, stack = target.elts
-            if isinstance(carry, ast.Name) and isinstance(stack, ast.Name):
-                self.assigned = (carry.id, stack.id)
-            elif isinstance(stack, ast.Name):
-                self.assigned = ("", stack.id)
+            if isinstance(stack, ast.Name):
+                self.assigned = (self._never_read(carry), stack.id)
             return self._of_names(stack)
         if isinstance(target, ast.Name):
             return self._of_pair(target)
         return "kept", []
+
+    def _never_read(self, carry: ast.expr) -> str:
+        """The carry's name, if nobody reads what it holds: at a module's top level, other modules may."""
+        if not isinstance(carry, ast.Name) or isinstance(self.scope, ast.Module):
+            return ""
+        return "" if self._loads(carry.id) else carry.id
 
     def _of_pair(self, target: ast.Name) -> tuple[str, list[ast.AST]]:
         """`out = scan(…)`, then `out[0]`, `out[1][-1]`, or `carry, ys = out`."""
@@ -181,6 +160,8 @@ class StackUses:
             if target.id == "_":
                 return "unused", []
             return "kept", []
+        if target.id != "_" and self._has_another_meaning(target.id):
+            return "kept", []
         if target.id in self._followed:
             return "kept", []  # `x = x + stack`: made of itself
         self._followed.add(target.id)
@@ -194,6 +175,16 @@ class StackUses:
     def _stores(self, name: str) -> int:
         names = nodes_of(self.scope, ast.Name)
         return sum(n.id == name and isinstance(n.ctx, ast.Store) for n in names)
+
+    def _has_another_meaning(self, name: str) -> bool:
+        """A parameter of that name, here or in a function within, or a variable that other functions share."""
+        if any(parameter.arg == name for parameter in nodes_of(self.scope, ast.arg)):
+            return True
+        return any(
+            name in shared.names
+            for kind in (ast.Global, ast.Nonlocal)
+            for shared in nodes_of(self.scope, kind)
+        )
 
     def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
         """How one expression that is the stack is used."""
@@ -222,13 +213,16 @@ class StackUses:
     def _of_subscript(self, node: ast.Subscript) -> tuple[str, list[ast.AST]]:
         index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
         if _is_last(index):
+            self.only_uses &= index is node.slice
             return "last", [node]
+        self.only_uses = False
         if isinstance(index, ast.Constant) and isinstance(index.value, str):
             return self._of_expression(node)
         return "kept", []
 
     def _of_attribute(self, node: ast.Attribute) -> tuple[str, list[ast.AST]]:
         if node.attr in _STATIC:
+            self.only_uses = False
             return "unused", []
         call = self.parent.get(node)
         if (
@@ -243,6 +237,7 @@ class StackUses:
             if node.attr in ("astype", "clip", "conj"):
                 return self._of_member_by_member(call)
             return "kept", []
+        self.only_uses = False
         return self._of_expression(node)  # a field of a named tuple of stacks
 
     def _of_argument(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
@@ -276,6 +271,7 @@ class StackUses:
             index = (
                 body.slice.elts[0] if isinstance(body.slice, ast.Tuple) and body.slice.elts else body.slice
             )
+            self.only_uses &= index is body.slice
             return ("last", [call]) if _is_last(index) else ("kept", [])
         if (
             isinstance(body, ast.Call)

@@ -29,11 +29,10 @@ class ScanStacksDiscarded(Rule):
         api = f"`{ctx.spell(fact.api) or fact.api}`"
         stack = f"`{fact.assigned[1]}`" if fact.assigned[1] else "its output"
         if fact.stack == "last":
-            message = (
-                f"{api} keeps a value of every step in {stack}, of which only the last is used. "
-                f"{'It is in the carry already: use that.' if fact.carries_it else 'Keep it in the carry.'}"
+            message = f"{api} keeps a value of every step in {stack}, of which {_last(fact)}"
+            fix = _use_carry(fact, node, ctx) or (
+                _into_carry(fact, node, "{value}", ctx) if fact.forward else None
             )
-            fix = _use_carry(fact, node, ctx) or _into_carry(fact, node, "{value}", ctx)
         elif fact.stack == "reduced":
             message = (
                 f"{api} keeps a value of every step in {stack}, only to reduce them with "
@@ -58,6 +57,13 @@ class ScanStacksDiscarded(Rule):
         )
 
 
+def _last(fact: Scan) -> str:
+    if not fact.forward:  # the last entry may be of the first step that runs
+        return "only one is used. Keep that one in the carry."
+    advice = "It is in the carry already: use that." if fact.carries_it else "Keep it in the carry."
+    return f"only the last is used. {advice}"
+
+
 def _accumulate(fact: Scan) -> str:
     if fact.api.endswith(".map"):
         return "Use `lax.scan` with the running result in the carry"
@@ -67,7 +73,7 @@ def _accumulate(fact: Scan) -> str:
 def _trail(fact: Scan) -> Iterator[Related]:
     if fact.body is not None:
         yield Related(fact.body, "the body that stacks it")
-    for use in fact.uses:
+    for use in fact.uses[:6]:
         yield Related(use, "all that is used of the stack")
 
 
