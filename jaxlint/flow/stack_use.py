@@ -178,13 +178,11 @@ class StackUses:
 
     def _has_another_meaning(self, name: str) -> bool:
         """A parameter of that name, here or in a function within, or a variable that other functions share."""
-        if any(parameter.arg == name for parameter in nodes_of(self.scope, ast.arg)):
-            return True
-        return any(
-            name in shared.names
-            for kind in (ast.Global, ast.Nonlocal)
-            for shared in nodes_of(self.scope, kind)
-        )
+        shared: list[str] = []
+        for statement in (*nodes_of(self.scope, ast.Global), *nodes_of(self.scope, ast.Nonlocal)):
+            assert isinstance(statement, (ast.Global, ast.Nonlocal))
+            shared += statement.names
+        return name in shared or any(parameter.arg == name for parameter in nodes_of(self.scope, ast.arg))
 
     def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
         """How one expression that is the stack is used."""
