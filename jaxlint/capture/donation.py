@@ -7,6 +7,7 @@ update), or is a parameter of which a slice was overwritten (a cache), and when 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from jaxlint.capture.program import PASSING_ON, Instruction, Program
@@ -14,10 +15,16 @@ from jaxlint.capture.roles import Role, of_name
 from jaxlint.capture.shape import Shape
 
 _DEEPEST = 200
-_ELEMENTWISE = frozenset(
-    """abs add and atan2 cbrt ceil clamp compare cosine divide exponential exponential-minus-one floor log
-    log-plus-one logistic maximum minimum multiply negate not or power remainder round-nearest-afz
-    round-nearest-even rsqrt select sign sine sqrt subtract tanh xor""".split()  # noqa: SIM905
+# Operations that leave a new version of what goes in: which operands pass it on. A difference is one of its first
+# operand, a choice one of either branch, a quotient one of what is divided.
+_VERSIONS: dict[str, slice] = {
+    **dict.fromkeys(("add", "maximum", "minimum"), slice(None)),
+    **dict.fromkeys(("subtract", "divide"), slice(1)),
+    "select": slice(1, None),
+    "clamp": slice(1, 2),
+}
+_LEAST_KEPT = (
+    0.5  # of the old value: a decay keeps most of it, and `gradient + 1e-4 * parameter` is a gradient
 )
 _OVERWRITING = frozenset({"dynamic-update-slice", "scatter"})
 
@@ -103,9 +110,46 @@ class _Search:
             return self.reach(operands[0], (), depth)._replace(overwritten=True)
         if opcode in PASSING_ON and opcode != "broadcast" and operands:
             return self.reach(operands[0], index, depth) if _same_elements(value, operands[0]) else _NOTHING
-        if opcode in _ELEMENTWISE:
-            return _together([self.reach(o, (), depth) for o in operands if _same_elements(value, o)])
-        return _NOTHING
+        if opcode == "multiply" and len(operands) == 2:
+            operands = self._decayed(*operands)
+        elif opcode in _VERSIONS:
+            operands = operands[_VERSIONS[opcode]]
+        else:
+            return _NOTHING
+        return _together([self.reach(o, (), depth) for o in operands if _same_elements(value, o)])
+
+    def _decayed(self, one: Instruction, other: Instruction) -> list[Instruction]:
+        """What a product is a smaller version of: the one factor, where the other is a number near 1."""
+        factors = ((one, self._number(other)), (other, self._number(one)))
+        return [value for value, factor in factors if factor is not None and factor >= _LEAST_KEPT]
+
+    def _number(self, value: Instruction) -> float | None:
+        """The constant that a value is, or is filled with."""
+        current: Instruction | None = value
+        for _ in range(_DEEPEST):
+            if current is None or current.opcode == "constant":
+                break
+            operands = self._program.operands(current)
+            if current.opcode == "parameter":
+                operands = self._passed(current)
+            elif current.opcode not in PASSING_ON:
+                return None
+            current = operands[0] if operands else None
+        return current.links.number if current is not None else None
+
+    def _passed(self, parameter: Instruction) -> list[Instruction]:
+        """What a fusion is given for a parameter of its computation."""
+        for caller in self._callers.get(parameter.computation, ())[:1]:
+            return self._program.operands(caller)[parameter.links.parameter :][:1]
+        return []
+
+    @cached_property
+    def _callers(self) -> dict[int, list[Instruction]]:
+        callers: dict[int, list[Instruction]] = {}
+        for instruction in self._program.instructions.values():
+            for computation in instruction.links.called if instruction.opcode == "fusion" else ():
+                callers.setdefault(computation, []).append(instruction)
+        return callers
 
     def _through(
         self, value: Instruction, operands: list[Instruction], index: tuple[int, ...], depth: int

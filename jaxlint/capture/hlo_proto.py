@@ -7,6 +7,7 @@ number of a stack frame: both are read.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from functools import partial
 
@@ -104,8 +105,9 @@ def _links(data: wire.Data, start: int, end: int) -> Links:
     operands: list[int] = []
     called: list[int] = []
     parameter = element = 0
+    constant: float | None = None
     for field in wire.fields(data, start, end):
-        number, kind, value, _ = field
+        number, kind, value, stop = field
         if number == 36:
             operands.extend(wire.integers(data, field))
         elif number == 38:
@@ -114,7 +116,27 @@ def _links(data: wire.Data, start: int, end: int) -> Links:
             parameter = wire.signed(value)
         elif number == 13 and kind == wire.VARINT:
             element = wire.signed(value)
-    return Links(tuple(operands), tuple(called), parameter, element)
+        elif number == 8 and kind == wire.BYTES:
+            constant = _number(data, value, stop)
+    return Links(tuple(operands), tuple(called), parameter, element, constant)
+
+
+# LiteralProto: where the values of a type lie, and how one of them is written.
+_REAL = {8: "<f", 9: "<d", 11: "<e", 13: "bfloat16"}
+
+
+def _number(data: wire.Data, start: int, end: int) -> float | None:
+    """The value of a literal that holds one real number, None of any other."""
+    for number, kind, value, stop in wire.fields(data, start, end):
+        form = _REAL.get(number)
+        if form is None or kind != wire.BYTES:
+            continue
+        raw = bytes(data[value:stop])
+        if form == "bfloat16":
+            raw, form = b"\0\0" + raw, "<f"
+        if len(raw) == struct.calcsize(form):
+            return float(struct.unpack(form, raw)[0])
+    return None
 
 
 def _schedule(data: wire.Data, start: int, end: int) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -23,6 +23,7 @@ _CALLED = re.compile(
 _METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"[^\"]*\")*)\}")
 _ENTRY_OF_TABLE = re.compile(r"(\w+)=(\d+)")
 _COMMENT = re.compile(r"/\*.*?\*/")
+_REAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
 _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}")
 
 
@@ -115,6 +116,8 @@ class _Reader:
     def _links(self, opcode: str, operands: str, attributes: str) -> Links:
         if opcode == "parameter":
             return Links(parameter=int(operands) if operands.isdigit() else 0)
+        if opcode == "constant":
+            return Links(number=float(operands) if _REAL.fullmatch(operands.strip()) else None)
         names = (part.split()[-1].lstrip("%") for part in _parts(operands) if part.strip())
         called = (name.strip(" %") for found in _CALLED.findall(attributes) for name in found.split(","))
         element = re.search(r"\bindex=(\d+)", attributes)

@@ -32,6 +32,7 @@ class Links(NamedTuple):
     called: tuple[int, ...] = ()  # computations
     parameter: int = 0  # which one, of an instruction that is one
     element: int = 0  # which part, of a get-tuple-element
+    number: float | None = None  # the value, of a constant that is one real number
 
 
 class Instruction:
