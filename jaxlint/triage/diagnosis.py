@@ -142,7 +142,9 @@ def _flat(series: Series, ran_out: bool) -> Evidence:
 
 def _of_orphan(process: Process) -> Evidence:
     place = process.gpu_place or process.place
-    text = f"process {process.pid} ({process.name}) holds {shown(process.on_gpu)} of a GPU, and its parent is PID 1"
+    parent = "PID 1" if process.parent == 1 else f"PID {process.parent}, the systemd of a user"
+    held = f"holds {shown(process.on_gpu)} of a GPU"
+    text = f"process {process.pid} ({process.name}) {held}, and its parent is {parent}"
     return Evidence("orphan", text, count=1, places=[place], last=place, proof=False)
 
 

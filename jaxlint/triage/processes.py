@@ -12,8 +12,15 @@ _TABLE_ROW = re.compile(
     r"^\|\s*\d+\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(?P<pid>\d+)\s+[CGM+]+\s+(?P<name>\S.*?)\s+(?P<mib>\d+)MiB\s*\|"
 )
 _PS_COLUMNS = {"PID", "PPID", "RSS", "CMD", "COMMAND", "ARGS", "USER", "UID", "STAT", "S", "COMM", "VSZ"}
-# What the system itself starts, and what belongs on a GPU.
-_SERVICES = re.compile(r"(?i)\b(?:Xorg|Xwayland|gnome-shell|nvidia-|dcgm|nv-hostengine|kwin|systemd)")
+# What the system itself starts, and what belongs on a GPU: displays, its management, and what serves models.
+_SERVICES = re.compile(
+    r"(?i)\b(?:Xorg|Xwayland|gnome-shell|nvidia-|dcgm|nv-hostengine|kwin|systemd|ollama|vllm|jupyter|raylet|slurm|torchserve)"
+    r"|(?<!ob)server\b|\bserv(?:e|ing)\b|daemon"
+)
+# What takes in processes that have lost their parents: of the machine, and of a user's session. Where PID 1 is
+# something else it is that of a container, and starts its processes itself.
+_INIT = re.compile(r"^(?:\S*/)?(?:systemd|init)(?: (?!--user)|$|\])")
+_OF_USER = re.compile(r"^(?:\S*/)?(?:systemd|init) --user\b")
 _MOST = 10_000
 
 
@@ -33,6 +40,7 @@ class Process:
     pid: int
     place: Place
     name: str = ""
+    command: str = ""
     parent: int | None = None
     state: str = ""
     resident: int = 0
@@ -48,6 +56,7 @@ class Processes:
         self.known: dict[int, Process] = {}
         self.last: Process | None = None
         self._columns: dict[tuple[str, str], list[str]] = {}
+        self._holders: dict[tuple[str, str], set[int]] = {}  # of the latest listing in each log
 
     def feed(self, line: Line) -> bool:
         """Whether the line is one of `ps`."""
@@ -73,9 +82,9 @@ class Processes:
     def _listed(self, line: Line, row: dict[str, str]) -> None:
         process = self._process(line, int(row.get("PID", 0)))
         process.listed = True
-        process.name = (
-            process.name or row.get("CMD") or row.get("COMMAND") or row.get("ARGS") or row.get("COMM", "")
-        )
+        command = row.get("CMD") or row.get("COMMAND") or row.get("ARGS") or row.get("COMM", "")
+        process.command = command or process.command
+        process.name = process.name or command
         if row.get("PPID", "").isdigit():
             process.parent = int(row["PPID"])
         process.state = row.get("STAT") or row.get("S") or process.state
@@ -90,6 +99,12 @@ class Processes:
             return False
         return self.on_gpu(line, found["pid"], found["name"], int(found["mib"]) << 20)
 
+    def begin_on_gpu(self, line: Line) -> None:
+        """A new listing of the processes on the GPUs: who is not in it has ended."""
+        for pid in self._holders.pop((line.file, line.rank), ()):
+            if pid in self.known:
+                self.known[pid].on_gpu = 0
+
     def on_gpu(self, line: Line, pid: str, name: str, used: int | None) -> bool:
         """A process that is on a GPU, with the bytes it holds there."""
         if not pid.isdigit():
@@ -98,6 +113,7 @@ class Processes:
         process.on_gpu = max(process.on_gpu, used or 0)
         process.gpu_place = Place(line.file, line.number)
         process.name = process.name or name
+        self._holders.setdefault((line.file, line.rank), set()).add(process.pid)
         return True
 
     def _process(self, line: Line, pid: int) -> Process:
@@ -106,8 +122,20 @@ class Processes:
         return self.known.setdefault(pid, Process(pid, Place(line.file, line.number)))
 
     def orphans(self) -> list[Process]:
-        """Those that hold device memory and whose parent is gone: `ps` says that it is PID 1."""
-        return [p for p in self.holders() if p.parent == 1 and p.pid != 1 and not _SERVICES.search(p.name)]
+        """Those that hold device memory and whose parent is gone: `ps` says that init has taken them in."""
+        return [
+            process
+            for process in self.holders()
+            if process.pid != 1
+            and self._is_taken_in(process)
+            and not _SERVICES.search(f"{process.name} {process.command}")
+        ]
+
+    def _is_taken_in(self, process: Process) -> bool:
+        parent = self.known.get(process.parent or 0)
+        if process.parent == 1:
+            return parent is None or not parent.command or bool(_INIT.search(parent.command))
+        return parent is not None and bool(_OF_USER.search(parent.command))
 
     def holders(self) -> list[Process]:
         """All that hold device memory, the largest first."""

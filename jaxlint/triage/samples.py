@@ -71,6 +71,8 @@ class Samples:
             names = smi_csv.columns(text)
             if names is not None:
                 self._columns[line.file, line.rank] = names
+                if "pid" in names:
+                    self.processes.begin_on_gpu(line)
                 return True
         writer = line.file, line.rank
         columns = self._columns.get(writer)
@@ -112,6 +114,8 @@ class Samples:
 
     def _table(self, line: Line, step: int | None) -> bool:
         writer = line.file, line.rank
+        if line.text.startswith("| Processes:"):
+            self.processes.begin_on_gpu(line)
         gpu = _TABLE_GPU.match(line.text)
         if gpu:
             self._gpu[writer] = gpu["index"]

@@ -143,6 +143,35 @@ def test_processes_of_the_table_and_of_ps_are_one() -> None:
     assert [(p.pid, p.on_gpu, p.parent) for p in samples.processes.orphans()] == [(26141, 17050 * MIB, 1)]
 
 
+ON_GPU = "pid, process_name, used_gpu_memory [MiB]\n"
+PYTHON = ON_GPU + "42, python, 9 MiB\n"
+TABLE = "| Processes: |\n|    0   N/A  N/A     {}      C   python      9MiB |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "pids"),
+    [
+        (PYTHON + "  PID  PPID CMD\n   42     1 python old.py", [42]),
+        (PYTHON + " PID PPID CMD\n 1 0 /sbin/init\n 42 1 python old.py", [42]),
+        (PYTHON + " PID PPID CMD\n 18 1 /lib/systemd/systemd --user\n 42 18 python old.py", [42]),
+        (PYTHON + " PID PPID CMD\n 18 1 tmux: server\n 42 18 python train.py", []),
+        # in a container PID 1 is what starts it
+        (PYTHON + " PID PPID CMD\n 1 0 /usr/bin/tini -- run.sh\n 42 1 python train.py", []),
+        (ON_GPU + "42, tritonserver, 9 MiB\n PID PPID CMD\n 42 1 tritonserver --model-repository=/m", []),
+        (PYTHON + " PID PPID CMD\n 42 1 python -m vllm.entrypoints.api", []),
+        # gone from the second listing
+        (PYTHON + " PID PPID CMD\n 42 1 python old.py\n" + ON_GPU + "43, python, 9 MiB", []),
+        (PYTHON + " PID PPID CMD\n 42 1 python old.py\n" + ON_GPU + "42, python, 9 MiB", [42]),
+        (
+            TABLE.format(42) + " PID PPID CMD\n 42 1 python old.py\n" + TABLE.format(43),
+            [],
+        ),
+    ],
+)  # fmt: skip
+def test_who_has_lost_its_launcher(text: str, pids: list[int]) -> None:
+    assert [process.pid for process in read(text).processes.orphans()] == pids
+
+
 # ---------------------------------------------------------------- growth
 
 
