@@ -15,7 +15,7 @@ from jaxlint.flow.loop_sources import has_decoder, is_decoded, kind_of_loop
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.rounds import rounds
+from jaxlint.flow.rounds import counted_members
 from jaxlint.flow.values import (
     ARRAYS,
     CONCRETE,
@@ -129,8 +129,7 @@ class PendingAppend(PendingFact):
         if not isinstance(loop, (ast.For, ast.ListComp, ast.DictComp)):
             return None
         source = loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter
-        found = rounds(self.frame, look(self.frame, source))
-        return found.number if found is not None else None
+        return counted_members(self.frame, source)
 
 
 def note_append(frame: Frame, name: str, call: Call) -> None:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jaxlint.flow.bindings import look
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.objects import annotation_text
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.values import CONSTANT, INSTANCE, SHAPE, UNKNOWN, Value
 from jaxlint.flow.walking import walk
 from jaxlint.pattern import pattern
@@ -20,6 +21,8 @@ _CONTAINER = pattern(
     r"(?:tuple|list|dict|sequence|mutablesequence|mapping|mutablemapping|iterable|collection)\b",
     re.IGNORECASE,
 )
+
+_SAME_LENGTH = frozenset({"enumerate", "reversed", "list", "tuple", "tqdm", "track"})
 
 
 class Rounds(NamedTuple):
@@ -55,6 +58,25 @@ def rounds(frame: Frame, iterable: Value) -> Rounds | None:
     if not numbers or (len(numbers) == 3 and numbers[2] == 0):
         return None
     return Rounds(len(range(*numbers)), "default" if name else "constant", name)
+
+
+def counted_members(frame: Frame, source: ast.expr) -> int | None:
+    """How many members a loop goes through: those of a counted range, of keys that are split, of the two by
+    `enumerate`, `reversed` or `zip`; None where that is not written there."""
+    if not isinstance(source, ast.Call):
+        return None
+    name = last_name(source.func)
+    if name in _SAME_LENGTH and source.args:
+        return counted_members(frame, source.args[0])
+    if name == "zip":
+        known = [count for a in source.args if (count := counted_members(frame, a)) is not None]
+        return min(known, default=None)
+    if name == "split" and look(frame, source.func).data == "jax.random.split":
+        given = source.args[1:2] + [k.value for k in source.keywords if k.arg == "num"]
+        number = look(frame, given[0]).data if given else 2
+        return number if type(number) is int else None
+    found = rounds(frame, look(frame, source))
+    return found.number if found is not None else None
 
 
 def _default(frame: Frame, node: ast.expr | None) -> int | None:
