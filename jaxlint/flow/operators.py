@@ -331,6 +331,17 @@ def _guarded(frame: Frame, node: ast.expr, guard: int) -> Value:
     return value
 
 
+def _is_other_axis(origin: Origin | None, index: ast.expr) -> bool:
+    """`x[mask].shape[1]`, `x[mask].shape[1:]`: a mask by itself changes the length of the first axis alone."""
+    mask = origin.node if origin is not None and origin.word == "boolean mask" else None
+    if not isinstance(mask, ast.Subscript) or isinstance(mask.slice, ast.Tuple):
+        return False
+    first = index.lower if isinstance(index, ast.Slice) else index
+    if isinstance(first, ast.UnaryOp):
+        return isinstance(first.op, ast.USub) and not isinstance(index, ast.Slice)  # `shape[-1]`
+    return isinstance(first, ast.Constant) and type(first.value) is int and first.value > 0
+
+
 @expression(ast.Subscript)
 def subscript(frame: Frame, node: ast.Subscript) -> Value:
     base = evaluate(frame, node.value)
@@ -363,7 +374,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     if kind == TREE:
         return _of_tree(frame, node, base, index)
     if kind == SHAPE:
-        return Value(SHAPE, base.varies, 0, None, None, base.origin) if base.varies else SHAPE_VALUE
+        moves = base.varies and not _is_other_axis(base.origin, node.slice)
+        return Value(SHAPE, base.varies, 0, None, None, base.origin) if moves else SHAPE_VALUE
     if kind == MODULE and index.kind == CONSTANT and isinstance(index.data, str):  # `globals()["LIMIT"]`
         return frame.run.program.member(base.data.entry, index.data)
     if kind == API:

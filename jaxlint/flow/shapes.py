@@ -117,12 +117,12 @@ def _slice(frame: Frame, item: ast.Slice) -> Value | None:
     if not moving:
         return None
     varies = max(m.varies for m in moving)
-    if len(moving) == 1:
-        return _ragged(frame, item, FEW if moving[0].few else BOUND, varies)
-    assert item.lower is not None and item.upper is not None
+    few = len(moving) == 1 and moving[0].few
+    if item.lower is None or item.upper is None:
+        return _ragged(frame, item, FEW if few else BOUND, varies)
     between = width(frame, item.lower, item.upper)
     if any(movement(frame, node, look(frame, node)) for node in between.nodes()):
-        return _ragged(frame, item, BOUND, varies)
+        return _ragged(frame, item, FEW if few else BOUND, varies)
     word = _batch(frame, item.lower, between)
     return _ragged(frame, item, word, PER_ITERATION) if word else Value(SHAPE, PER_ITERATION, EVEN)
 
