@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from jaxlint.preflight import shell
 from jaxlint.project import walk
 from jaxlint.project.files import shown
 from jaxlint.project.root import Project
@@ -75,12 +76,24 @@ def _in_file(path: str) -> Iterator[Assignment]:
         return
     if not any(prefix in text for prefix in PREFIXES):
         return
+    for number, line in working_lines(text):
+        for match in _SET.finditer(line):
+            if not shell.is_printed(line, match.start("name")):
+                yield Assignment(match["name"], match["value"], f"{shown(path)}:{number}")
+
+
+def working_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a script with their numbers, without comments and without documents that are only shown."""
+    document = ""
     for number, line in enumerate(text.splitlines(), 1):
         start = line.lstrip()
-        if start.startswith(_COMMENT) and not start.startswith(_DIRECTIVE):
-            continue
-        for match in _SET.finditer(line):
-            yield Assignment(match["name"], match["value"], f"{shown(path)}:{number}")
+        if document:
+            document = "" if start.rstrip() == document else document
+        elif start.startswith(_DIRECTIVE):
+            yield number, line
+        elif not start.startswith(_COMMENT):
+            document = shell.shown_document(line)
+            yield number, shell.without_comment(line)
 
 
 def in_modules(modules: Iterable[tuple[str, ast.Module]]) -> Iterator[Assignment]:

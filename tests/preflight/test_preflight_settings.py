@@ -70,3 +70,28 @@ def test_a_cache_directory_that_the_code_sets_is_set(
     text: str, status: str, project: Path, capsys: Captured
 ) -> None:
     assert point(project, capsys, text, "C")["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("script", "is_set"),
+    [
+        ('echo "set XLA_PYTHON_CLIENT_MEM_FRACTION=0.99 please"', False),
+        ("cd /w && echo use XLA_PYTHON_CLIENT_MEM_FRACTION=0.99", False),
+        ("printf 'XLA_PYTHON_CLIENT_MEM_FRACTION=0.99; too much' >&2", False),
+        ("python a.py  # XLA_PYTHON_CLIENT_MEM_FRACTION=0.99 was too much", False),
+        ("cat <<EOF\nXLA_PYTHON_CLIENT_MEM_FRACTION=0.99 python train.py\nEOF", False),
+        ('echo "XLA_PYTHON_CLIENT_MEM_FRACTION=0.99" >> "$GITHUB_ENV"', True),
+        ("echo XLA_PYTHON_CLIENT_MEM_FRACTION=0.99 | tee -a .env", True),
+        ('echo "starting"; XLA_PYTHON_CLIENT_MEM_FRACTION=0.99 python a.py', True),
+        ("cat <<EOF\nhello\nEOF\nexport XLA_PYTHON_CLIENT_MEM_FRACTION=0.99", True),
+        ("cat > job.env <<EOF\nXLA_PYTHON_CLIENT_MEM_FRACTION=0.99\nEOF", True),
+        ("bash -c 'export XLA_PYTHON_CLIENT_MEM_FRACTION=0.99; python a.py'", True),
+        ("A='#' XLA_PYTHON_CLIENT_MEM_FRACTION=0.99 python a.py", True),
+    ],
+)
+def test_what_a_script_only_says_is_not_set(
+    script: str, is_set: bool, project: Path, capsys: Captured
+) -> None:
+    (project / "run.sh").write_text(f"#!/bin/sh\n{script}\n")
+
+    assert (point(project, capsys, "", "6")["status"] == "fail") == is_set
