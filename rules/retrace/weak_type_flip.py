@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
 from jaxlint.flow.facts import Guard, ModuleRole, WeakStart
+from jaxlint.pattern import pattern
 from jaxlint.rule import Confidence, Rule, Severity
 
 from . import _wording as wording
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 _MAKERS = ("asarray", "array", "full")
+# Words of a file in which arrays may have another dtype than the default one of their kind.
+_OTHER_DTYPES = pattern(
+    r"\b((b?float|u?int|complex)(8|16|64|128)|float8_\w+|u?int[24]|uint32|float_|half|double|single|x64|jax_enable_x64"
+    r"|finfo|iinfo|jmp|[bui]1|[fui]2|[fi]8)\b"
+)
 
 
 class WeakTypeFlip(Rule):
@@ -89,4 +95,6 @@ def _better(fact: WeakStart, node: cst.CSTNode | None, ctx: Context) -> str:
 def _fix(node: cst.CSTNode | None, better: str, ctx: Context) -> Fix | None:
     if node is None or not better:
         return None
-    return Fix("Start with a dtype", Applicability.UNSAFE, (ctx.replace(node, better),))
+    default = not _OTHER_DTYPES.search(ctx.source)
+    kind = Applicability.UNSAFE if default else Applicability.DISPLAY
+    return Fix("Start with a dtype", kind, (ctx.replace(node, better),))
