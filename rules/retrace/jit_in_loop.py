@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Applicability, Finding, Fix, Related
+from jaxlint.finding import Applicability, Edit, Finding, Fix, Related
 from jaxlint.flow.facts import Guard, JitCall, ModuleRole
 from jaxlint.rule import Confidence, Rule
 
 from ._hoist import hoist, read_by
 from ._lift import lift, lift_definition
+from ._unchanging import unchanging
 from ._wording import api_name, function_name
 
 if TYPE_CHECKING:
@@ -108,8 +109,27 @@ def _fix(fact: JitCall, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
     if fact.fresh_in == "loop" and isinstance(node, cst.Call) and fact.boundary.form != "decorator":
         reads = set() if fact.boundary.fresh == "lambda" else read_by(fact.boundary.definition, ctx)
         edits = hoist(node, name, reads, ctx) if reads is not None else ()
-        return Fix("Jit it once, before the loop", Applicability.UNSAFE, edits) if edits else None
+        return Fix("Jit it once, before the loop", _loop_kind(node, edits, ctx), edits) if edits else None
     if fact.fresh_in != "call":
         return None
-    edits = lift_definition(node, ctx) if fact.boundary.form == "decorator" else lift(node, name, ctx)
-    return Fix("Jit it once, for the module", Applicability.UNSAFE, edits) if edits else None
+    form = fact.boundary.form
+    edits = lift_definition(node, ctx) if form == "decorator" else lift(node, name, ctx)
+    if not edits:
+        return None
+    code = ctx.text(fact.boundary.definition) if form == "decorator" and fact.boundary.definition else None
+    same = unchanging(code or ctx.focus.text(ctx.span(node)), None, ctx)
+    return Fix("Jit it once, for the module", Applicability.UNSAFE if same else Applicability.DISPLAY, edits)
+
+
+def _loop_kind(node: cst.CSTNode, edits: tuple[Edit, ...], ctx: Context) -> Applicability:
+    """Whether the loop that the jit call moves out of is seen to change nothing that the function reads."""
+    import libcst as cst
+
+    line = edits[0].span.line
+    loops = (ctx.span(p) for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While)))
+    loop = next((span for span in loops if span.line == line), None)
+    if loop is None:
+        return Applicability.DISPLAY
+    text = " " * (loop.column - 1) + ctx.focus.text(loop)
+    same = unchanging(ctx.focus.text(ctx.span(node)), text, ctx)
+    return Applicability.UNSAFE if same else Applicability.DISPLAY
