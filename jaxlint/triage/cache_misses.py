@@ -136,7 +136,7 @@ class CacheMisses:
         text = line.text
         writer = line.file, line.rank
         if "TRACING CACHE MISS" in text:
-            found = _BEGIN.search(text)
+            found = _BEGIN.search(text, 0, _LONGEST)
             if found:
                 self._long.pop(writer, None)
                 self._begin(line, found, moment)

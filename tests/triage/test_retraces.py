@@ -276,6 +276,17 @@ def test_seconds_are_counted_after_the_first_compilation() -> None:
     assert (boundary.seconds, boundary.seconds_after_warm_up) == (3.0, 2.25)
 
 
+@pytest.mark.parametrize(
+    ("module", "name"), [("jit_step", "step"), ("jit__normal", "_normal"), ("pmap_train_step", "train_step")]
+)
+def test_what_the_persistent_cache_gives_is_counted_with_its_function(module: str, name: str) -> None:
+    scan = Scan()
+    scan.feed(Line("run.log", 1, f"Persistent compilation cache hit for '{module}' with key '{module}-4f'"))
+    ((key, of),) = scan.compiles.functions.items()
+
+    assert (key[2], of.loaded) == (name, 1)
+
+
 def test_pmap_is_read_too() -> None:
     text = "Compiling step (140221) for 8 devices with args (ShapedArray(float32[8,{n}]),). (num_replicas=8)"
 
