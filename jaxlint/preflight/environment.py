@@ -97,9 +97,10 @@ def processes(material: Material) -> Point:
     starts = list(material.of(ProcessStart))
     if found.evidence:
         found.status = Status.FAIL
-    elif starts:
-        found.status = Status.NOT_SHOWN
+    elif starts or material.launches:
+        found.status = Status.NOT_SHOWN  # whether they share a GPU only the run's own environment can tell
         found.evidence = [Evidence(f"`{start.api}` starts processes", place(start.place)) for start in starts]
+        found.evidence += [Evidence(launch.text, launch.place) for launch in material.launches]
         found.evidence += remarks(material.findings, PROCESS_CODES)
     else:
         found.evidence = [Evidence("no process is started in view, and no import uses a device")]

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 from jaxlint.dependencies.names import format_of
 from jaxlint.finding import Finding, Severity
 from jaxlint.flow.facts import Fact, ModuleRole
-from jaxlint.preflight.variables import PREFIXES, Assignment, in_files, in_modules
+from jaxlint.preflight import launches
+from jaxlint.preflight.launches import Launch
+from jaxlint.preflight.variables import PREFIXES, Assignment, in_files, in_modules, scripts
 from jaxlint.project import source
 from jaxlint.project.deep import with_deep_stack
 from jaxlint.project.files import SourceFile, shown
@@ -46,6 +48,7 @@ class Material:
     tests: list[Module] = field(default_factory=list)  # of the whole project
     dependency_files: list[str] = field(default_factory=list)
     variables: list[Assignment] = field(default_factory=list)
+    launches: list[Launch] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)  # modules that were asked for and cannot be parsed
     unread_tests: list[str] = field(default_factory=list)
     suppressions: dict[str, Callable[[Finding], bool]] = field(default_factory=dict)  # by file
@@ -75,6 +78,8 @@ def gather(
         _parse(part, found)
         found.dependency_files += [file.path for file in part.files if format_of(file.path)]
         found.variables += [a for a in in_files(part.project, paths) if a not in found.variables]
+        known = launches.in_files(scripts(part.project, paths))
+        found.launches += [launch for launch in known if launch not in found.launches]
     found.variables += in_modules((module.path, module.tree) for module in found.modules)
     found.variables += [
         Assignment(name, value, "this shell")

@@ -41,6 +41,11 @@ class Assignment(NamedTuple):
 
 def in_files(project: Project, given: Iterable[str]) -> list[Assignment]:
     """What the files of a project set that are no Python, and those below the paths that were given."""
+    return [assignment for path in scripts(project, given) for assignment in _in_file(path)]
+
+
+def scripts(project: Project, given: Iterable[str]) -> list[str]:
+    """The files of a project, and of the paths that were given, that may set variables and are no Python."""
     directories = [path if os.path.isdir(path) else os.path.dirname(path) for path in given]
     tops = [project.root, *map(os.path.realpath, directories)]
     paths = dict.fromkeys(
@@ -49,7 +54,7 @@ def in_files(project: Project, given: Iterable[str]) -> list[Assignment]:
         for path in walk.python_files(top, project.excluded, also=_may_set)
         if not path.endswith(walk.SUFFIXES) and _may_set(path)
     )
-    return [assignment for path in paths for assignment in _in_file(path)]
+    return list(paths)
 
 
 def _may_set(path: str) -> bool:
@@ -68,12 +73,17 @@ def _is_script(path: str) -> bool:
     return first.startswith(b"#!") and b"sh" in first
 
 
-def _in_file(path: str) -> Iterator[Assignment]:
+def text_of(path: str) -> str:
+    """The beginning of a file, "" where it cannot be read."""
     try:
         with open(path, "rb") as file:
-            text = file.read(_LARGEST).decode("utf-8", errors="replace")
+            return file.read(_LARGEST).decode("utf-8", errors="replace")
     except OSError:
-        return
+        return ""
+
+
+def _in_file(path: str) -> Iterator[Assignment]:
+    text = text_of(path)
     if not any(prefix in text for prefix in PREFIXES):
         return
     for number, line in working_lines(text):

@@ -95,3 +95,28 @@ def test_what_a_script_only_says_is_not_set(
     (project / "run.sh").write_text(f"#!/bin/sh\n{script}\n")
 
     assert (point(project, capsys, "", "6")["status"] == "fail") == is_set
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("for s in 1 2 3 4; do python train.py --seed $s & done\nwait", "not shown"),
+        ("for s in 1 2 3 4\ndo\n  CUDA_VISIBLE_DEVICES=$s python3 -u train.py &\ndone", "not shown"),
+        ("srun --ntasks=4 python train.py", "not shown"),
+        ("mpirun -np 2 python train.py > log", "not shown"),
+        ("python train.py", "not applicable"),
+        ("for s in 1 2; do python train.py; done", "not applicable"),
+        ("for s in 1 2; do python train.py & wait; done", "not applicable"),
+        ("for s in 1 2; do echo $s; done\npython train.py &", "not applicable"),
+        ("srun --ntasks=1 python train.py", "not applicable"),
+        ("# srun --ntasks=4 python train.py", "not applicable"),
+        ("srun -n 4 hostname", "not applicable"),
+        ("for s in 1 2; do python train.py > log 2>&1; done", "not applicable"),
+    ],
+)
+def test_processes_that_a_script_starts_leave_point_b_open(
+    script: str, status: str, project: Path, capsys: Captured
+) -> None:
+    (project / "run.sh").write_text(f"#!/bin/sh\n{script}\n")
+
+    assert point(project, capsys, "", "B")["status"] == status
