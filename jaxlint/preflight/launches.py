@@ -37,8 +37,8 @@ def _in_script(path: str) -> Iterator[Launch]:
     for number, line in working_lines(text_of(path)):
         depth += _LOOP.match(line) is not None
         found = list(shell.commands(line))
-        for command, after in zip(found, [*found[1:], None], strict=True):
-            waits = after is not None and after.text.strip() == "wait"
+        for place, command in enumerate(found):
+            waits = [after.text.strip() for after in found[place + 1 : place + 2]] == ["wait"]
             launcher = _LAUNCHER.match(command.text)
             if not _PYTHON.search(command.text):
                 continue

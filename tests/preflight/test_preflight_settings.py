@@ -102,7 +102,7 @@ def test_what_a_script_only_says_is_not_set(
     [
         ("for s in 1 2 3 4; do python train.py --seed $s & done\nwait", "not shown"),
         ("for s in 1 2 3 4\ndo\n  CUDA_VISIBLE_DEVICES=$s python3 -u train.py &\ndone", "not shown"),
-        ("srun --ntasks=4 python train.py", "not shown"),
+        ("\n\nsrun --ntasks=4 python train.py\n\n", "not shown"),
         ("mpirun -np 2 python train.py > log", "not shown"),
         ("python train.py", "not applicable"),
         ("for s in 1 2; do python train.py; done", "not applicable"),
