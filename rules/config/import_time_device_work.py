@@ -10,6 +10,7 @@ from jaxlint.flow.facts import ImportTimeDeviceWork, ModuleRole
 from jaxlint.rule import Rule
 
 from . import _at_import as at_import
+from ._numpy_values import serve
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -63,7 +64,9 @@ def _with_numpy(fact: ImportTimeDeviceWork, node: cst.CSTNode | None, ctx: Conte
         if edit is None:
             return None
         edits.append(edit)
-    return Fix("Make the values with numpy", Applicability.UNSAFE, tuple(edits))
+    same = serve([fact.place, *fact.others], jnp, ctx)
+    kind = Applicability.UNSAFE if same else Applicability.DISPLAY
+    return Fix("Make the values with numpy", kind, tuple(edits))
 
 
 def _renamed(call: cst.CSTNode | None, jnp: str, numpy: str, ctx: Context) -> Edit | None:
