@@ -78,8 +78,8 @@ class _Test:
         self.test = test
         self.table = table
         self.function = test.function
-        # A change, and the traces from before it: None for those of other tests, which may be any.
-        self.changes: dict[Any, tuple[Mutated, frozenset[Any] | None]] = {}
+        # A change, and the traces of this test from before it; whether those of other tests are forgotten.
+        self.changes: dict[Any, tuple[Mutated, frozenset[Any], bool]] = {}
         self.invoked: set[Any] = set()
         self.cleared = False
         self.own: set[BoundaryState] = set()  # made anew by the test itself
@@ -103,8 +103,7 @@ class _Test:
             elif isinstance(event, Made):
                 self.made.add(id(event.identity))
             elif isinstance(event, Mutated) and _outlives_calls(event.key):
-                before = frozenset(self.invoked) if self.cleared else None
-                self.changes.setdefault(event.key, (event, before))
+                self.changes.setdefault(event.key, (event, frozenset(self.invoked), self.cleared))
             elif isinstance(event, Invoked):
                 yield from self._call(event)
 
@@ -131,9 +130,12 @@ class _Test:
 
     def _call(self, event: Invoked) -> Iterator[AbsorbedMutation]:
         boundary, trace = event.boundary, trace_of(event.boundary)
-        for key, (change, before) in list(self.changes.items()):
+        if event.made is not None and event.made != (self.test, False):
+            return  # with an argument that this call alone has
+        for key, (change, before, cleared) in list(self.changes.items()):
             read = self._read(boundary, key)
-            if read is None or not self._outlives(boundary) or (before is not None and trace not in before):
+            of_test = cleared or event.made is not None
+            if read is None or not self._outlives(boundary) or (of_test and trace not in before):
                 continue
             others = self._others(event, change)
             if others or self._called_elsewhere(boundary):

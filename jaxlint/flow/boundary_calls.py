@@ -15,6 +15,7 @@ from jaxlint.flow.facts import BoundaryUse, Operand
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.grown_arguments import note_growth
 from jaxlint.flow.mutation import Invoked
+from jaxlint.flow.new_statics import maker_of_static
 from jaxlint.flow.objects import BoundaryState, Watch
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.optional import note_unstable
@@ -64,7 +65,8 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
             if state.donated or (frame.targets and not frame.level):
                 note_donation(frame, state, call)
     if frame.level < JIT:
-        frame.log.append(Invoked(state, frame.module, call.node))
+        made = maker_of_static(frame, state, names)
+        frame.log.append(Invoked(state, frame.module, call.node, made))
     result = state.result if closure is state.closure else None
     if closure is not None and not call.starred:
         arguments = traced_arguments(frame, state, closure, names, receiver)

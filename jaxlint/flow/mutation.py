@@ -7,12 +7,15 @@ A key says what is changed, in the terms in which traced code reads it: ("global
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, Value
+
+if TYPE_CHECKING:
+    from jaxlint.flow.run import Evaluation
 
 Key = tuple[Any, ...]
 
@@ -26,11 +29,13 @@ class Mutated(NamedTuple):
 
 
 class Invoked(NamedTuple):
-    """A log entry: a boundary is called outside any trace."""
+    """A log entry: a boundary is called outside any trace. `made` says what makes a static argument that no trace
+    from before knows, see flow.new_statics."""
 
     boundary: BoundaryState
     module: LoadedModule
     node: ast.AST
+    made: tuple[Evaluation, bool] | None = None
 
 
 class Made(NamedTuple):

@@ -140,7 +140,7 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
             for trace, first in called.items():
                 if event.key in first.boundary.reads and not _inside(event, first.boundary):
                     changed.setdefault((trace, event.key), (event, first))
-        elif isinstance(event, Invoked):
+        elif isinstance(event, Invoked) and not (event.made and event.made[1]):
             trace = trace_of(event.boundary)
             called.setdefault(trace, event)
             for (changed_trace, key), (change, first) in list(changed.items()):

@@ -100,6 +100,14 @@ _EXACT: dict[str, str] = {
         ],
         "patch",
     ),
+    **dict.fromkeys(
+        [
+            f"{m}.{made}"
+            for m in ("unittest.mock", "mock")
+            for made in ("Mock", "MagicMock", "NonCallableMock", "NonCallableMagicMock", "AsyncMock")
+        ],
+        "mock",
+    ),
     "chex.variants": "other",
     "os.environ.setdefault": "environ",
     "os.environ.update": "environ",
