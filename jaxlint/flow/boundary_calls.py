@@ -146,6 +146,7 @@ class PendingUse:
         "starred",
         "state",
         "symbol",
+        "tests",
         "watches",
     )
 
@@ -166,6 +167,7 @@ class PendingUse:
         self.symbol = frame.symbol
         self.proof = frame.proof()
         self.starred = call.starred
+        self.tests = frame.branches
         self.watches = watches
         self.arguments: tuple[Operand, ...] = tuple(
             operand(frame, node, value, parameter=name, index=index, keyword=keyword)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.boundary import PendingJit
@@ -35,6 +36,14 @@ from jaxlint.record import replace
 
 Pending = (PendingJit, PendingUse, PendingFill, PendingCache, PendingScan, PendingDerivative, PendingFact)
 _CHAIN = 6
+Tests = tuple[ast.AST, ...]
+
+
+class Way(NamedTuple):
+    """A call on the way to something, or the thing itself, and the tests that it stands under in its function."""
+
+    place: Place
+    tests: Tests
 
 
 class Root:
@@ -45,6 +54,7 @@ class Root:
         "by_test",
         "device",
         "device_chain",
+        "devices",
         "eager",
         "evaluation",
         "repeated",
@@ -61,12 +71,18 @@ class Root:
         self.traced = traced
         self.device: Place | None = None  # the first device work of the walk so far
         self.device_chain: tuple[Step, ...] = ()  # the calls that led to it
+        self.devices: list[tuple[Way, ...]] = []  # the ways to all of it
         self.by_test = False  # only tests are seen to lead to it
 
-    def used_device(self, place: Place, chain: tuple[Step, ...]) -> None:
-        """Remember the first device work."""
+    def used_device(self, place: Place, chain: tuple[Step, ...], path: list[Way], tests: Tests) -> None:
+        """Remember device work."""
         if self.device is None:
             self.device, self.device_chain = place, chain
+        self.devices.append((*path, Way(place, tests)))
+
+    def surely_used(self, path: list[Way], later: Place) -> Place | None:
+        """The first device work that has run whenever `later` runs."""
+        return next((way[-1].place for way in self.devices if _has_run(way, [*path, Way(later, ())])), None)
 
 
 class Collector:
@@ -78,6 +94,8 @@ class Collector:
         self.device_uses: list[DeviceUse] = []
         self._made: dict[int, Fact | None] = {}
         self._keep: list[Any] = []
+        self._sure: dict[Evaluation, tuple[Way, ...]] = {}
+        self._path: list[Way] = []  # the calls that lead to what is being walked
 
     def collect(self, roots: list[Root]) -> None:
         seen: set[tuple[Evaluation, bool, bool, bool]] = set()
@@ -102,7 +120,7 @@ class Collector:
             if isinstance(item, Called):
                 self._enter(item, root, chain, repeated, seen)
             elif isinstance(item, DeviceUse):
-                root.used_device(item.place, chain)
+                root.used_device(item.place, chain, self._path, item.tests)
                 if evaluation.function is None:
                     self.device_uses.append(item)
             elif isinstance(item, (Fact, *Pending)):
@@ -124,12 +142,17 @@ class Collector:
         function = item.evaluation.function
         again = (repeated is not None or item.in_loop) and not (function is not None and function.cached)
         if (item.evaluation, root.eager, again, root.at_import) in seen:
-            return  # most are: the places of the others are worth to be looked up
+            known = self._sure_use(item.evaluation)  # most are: the places of few are worth to be looked up
+            if known:
+                root.devices.append((*self._path, Way(item.module.place(item.node), item.tests), *known))
+            return
         place = item.module.place(item.node)
         name = function.qualname if function is not None else ""
         step = Step(place, name, item.in_loop, item.sometimes, item.declared)
         inner_repeated = (repeated or place) if again else None
+        self._path.append(Way(place, item.tests))
         self._walk(item.evaluation, root, (*chain, step)[-_CHAIN:], inner_repeated, seen)
+        self._path.pop()
 
     def _fact(self, item: Any) -> Fact | None:
         """What an entry says; None when a pending one turns out to be nothing."""
@@ -155,7 +178,8 @@ class Collector:
             fact = replace(fact, value=_upgraded(fact.value), in_loop=True)
         if isinstance(fact, ConfigChange):
             at_import = fact.at_import or (root.at_import and bool(chain))
-            fact = replace(fact, at_import=at_import, after_device_use=root.device)
+            started = root.surely_used(self._path, fact.place)
+            fact = replace(fact, at_import=at_import, after_device_use=started)
         elif isinstance(fact, ProcessStart) and root.device is not None:
             order = _parting(root, chain, fact.start)
             fact = replace(fact, after_device_use=root.device, order=order)
@@ -164,7 +188,22 @@ class Collector:
     def _used(self, item: Any, root: Root, chain: tuple[Step, ...]) -> None:
         """A jitted function that runs uses the device, too."""
         if isinstance(item, PendingUse) and item.proof.level == "eager":
-            root.used_device(item.place, chain)
+            root.used_device(item.place, chain, self._path, item.tests)
+
+    def _sure_use(self, evaluation: Evaluation) -> tuple[Way, ...]:
+        """The way to the first device work of every call of a function; empty where there is none."""
+        if evaluation not in self._sure:
+            self._sure[evaluation] = ()
+            self._sure[evaluation] = next((way for way in map(self._sure_way, evaluation.log) if way), ())
+        return self._sure[evaluation]
+
+    def _sure_way(self, item: Any) -> tuple[Way, ...]:
+        if isinstance(item, DeviceUse) or (isinstance(item, PendingUse) and item.proof.level == "eager"):
+            return () if item.tests else (Way(item.place, ()),)
+        if not isinstance(item, Called) or item.tests or item.evaluation.level != EAGER:
+            return ()
+        further = self._sure_use(item.evaluation) if hasattr(item.node, "lineno") else ()
+        return (Way(item.module.place(item.node), ()), *further) if further else ()
 
     def _tests_another(self, fact: Fact) -> bool:
         top = self.run.top
@@ -174,8 +213,30 @@ class Collector:
         moved = DeviceUse.__new__(DeviceUse)
         moved.place, moved.module, moved.node = chain[0].place, use.module, use.node
         moved.api, moved.where = use.api, "call"
+        moved.tests = use.tests
         moved.proof = Proof("eager", chain=chain)
         self.device_uses.append(moved)
+
+
+def _has_run(way: tuple[Way, ...], later: list[Way]) -> bool:
+    """Whether what one way leads to has run when another gets where it leads: where they part, the first stands
+    under no test but those that the other stands under, and under none after that."""
+    for index, (one, other) in enumerate(zip(way, later, strict=False)):
+        if one.place != other.place:
+            alike = all(_answered_alike(test, one.place, other.place) for test in one.tests)
+            return alike and not any(step.tests for step in way[index + 1 :])
+    return True
+
+
+def _answered_alike(test: ast.AST, one: Place, other: Place) -> bool:
+    """Whether two places of one function lie on the same side of a test, or both after it."""
+    sides = [test.body, test.orelse] if isinstance(test, ast.If) else [[test]]
+
+    def side(place: Place) -> list[bool]:
+        line = place.span.line
+        return [bool(s) and s[0].lineno <= line <= (s[-1].end_lineno or 0) for s in sides]  # type: ignore[attr-defined]
+
+    return side(one) == side(other)
 
 
 def _parting(root: Root, chain: tuple[Step, ...], place: Place) -> tuple[Place, ...]:

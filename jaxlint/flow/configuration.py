@@ -18,7 +18,7 @@ from jaxlint.record import replace
 class DeviceUse:
     """A log entry: the backend is started, or used, when this runs."""
 
-    __slots__ = ("api", "module", "node", "place", "proof", "where")
+    __slots__ = ("api", "module", "node", "place", "proof", "tests", "where")
 
     def __init__(self, frame: Frame, node: ast.AST, api: str, where: str) -> None:
         self.place = frame.place(node)
@@ -26,6 +26,7 @@ class DeviceUse:
         self.node = node
         self.api = api
         self.where = where
+        self.tests = frame.branches
         self.proof = frame.proof()
 
 
@@ -173,7 +174,7 @@ def import_order(
     module_tree: ast.Module, changes: list[ConfigChange], uses: list[DeviceUse], jax_import: Place | None
 ) -> list[Fact]:
     """Say of each change what came before it in its module."""
-    at_top = [u.place for u in uses if u.where != "call"]
+    at_top = [u.place for u in uses if u.where != "call" and not u.tests]
     first_use = min(at_top, key=lambda p: p.span, default=None)
     ordered: list[Fact] = []
     for change in changes:

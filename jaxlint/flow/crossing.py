@@ -18,6 +18,8 @@ from jaxlint.flow.values import (
     INSTANCE,
     LOW,
     NONE,
+    PARAMETER,
+    PERHAPS_TREE,
     SCALAR,
     SHAPE,
     TRACED_MASK,
@@ -112,8 +114,10 @@ def as_traced(value: Value, flavour: str) -> Value:
     if value.tags & LOW and kind != TREE:
         return Value(TRACED_VALUE.kind, 0, LOW, None, None, value.origin)
     if kind in _ARRAY_KINDS and kind != 3:
-        if kind == TRACED_PARAMETER.kind:
+        if kind == PARAMETER:
             return value
+        if kind == DEVICE and value.data is PERHAPS_TREE:
+            return TRACED_PARAMETER
         return TRACED_MASK if value.tags & BOOLEAN_MASK else TRACED_VALUE
     if kind == INSTANCE and value.data.cls.is_pytree_value:
         return _traced_instance(value, flavour)
@@ -155,6 +159,8 @@ def outside(value: Value | None, flavour: str = "jax", depth: int = _OBJECTS) ->
     if value is None:
         return UNKNOWN_VALUE
     kind = value.kind
+    if kind == PARAMETER:
+        return Value(DEVICE, 0, value.tags, PERHAPS_TREE, None, value.origin, value.size)
     if kind in TRACERS:
         return (
             Value(DEVICE, 0, value.tags, None, None, value.origin, value.size)

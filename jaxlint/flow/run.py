@@ -92,6 +92,7 @@ class Called(NamedTuple):
     in_loop: bool
     sometimes: bool = False  # under a test
     declared: bool = False  # traced as a transform declares, before any call
+    tests: tuple[ast.AST, ...] = ()  # those around it
 
 
 class Run:
@@ -266,7 +267,8 @@ class Run:
 
     def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation, declared: bool = False) -> Called:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
-        return Called(node, caller.module, evaluation, caller.loop > 0, bool(caller.branches), declared)
+        tests = caller.branches
+        return Called(node, caller.module, evaluation, caller.loop > 0, bool(tests), declared, tests)
 
     def _parameter(self, function: Function, name: str, unknown: Value) -> Value:
         """An unknown argument of eager code: a number where the default or the annotation says so."""

@@ -221,6 +221,8 @@ TRACED_VALUE = Value(TRACED)
 TRACED_MASK = Value(TRACED, tags=BOOLEAN_MASK)
 TRACED_PARAMETER = Value(PARAMETER)
 DEVICE_VALUE = Value(DEVICE)
+# What a jit hands on untouched of an argument that may be a container: an array, or a tree of arrays.
+PERHAPS_TREE = "perhaps a tree"
 DEVICE_MASK = Value(DEVICE, tags=BOOLEAN_MASK)
 HOST_VALUE = Value(HOST)
 HOST_MASK = Value(HOST, tags=BOOLEAN_MASK)
@@ -396,7 +398,9 @@ def _join_alike(a: Value, b: Value, tags: int) -> Value:
         tags &= ~EVEN
     small = a.tags & b.tags & SMALL
     carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0
-    choices: Choices | None = None
+    choices: Choices | str | None = None
+    if kind == DEVICE and PERHAPS_TREE in (a.data, b.data):
+        choices = PERHAPS_TREE
     if kind == SCALAR and a.data is not None and b.data is not None:
         choices = a.data if a.data.signature() == b.data.signature() else None
     return Value(kind, varies, tags | small | carried, choices, None, origin, size)
