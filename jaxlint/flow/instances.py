@@ -9,6 +9,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Made
 from jaxlint.flow.objects import ClassInfo, Closure, Instance, Origin
 from jaxlint.flow.run import bind, default_value
+from jaxlint.flow.shared_fields import settle
 from jaxlint.flow.values import (
     CONCRETE,
     CONSTANT,
@@ -53,6 +54,7 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
                 call.node,
             )
             _as_passed_in(thing, call.values())
+            settle(frame, thing, init, call)
     elif cls.dataclass or cls.family in _GENERATED_INIT:
         _store_fields(frame, thing, call)
     post = cls.lookup("setup" if cls.family == "linen" else "__post_init__")
