@@ -121,7 +121,28 @@ class PendingAppend(PendingFact):
         if not within and _first_name(self.value_node) in _targets(loop):
             return True
         counted = isinstance(self.value_node, ast.Subscript) and all(_is_counted(o) for o in self.around)
-        return counted and not self.frame.place(loop).contains(made_by)
+        return counted and (not self.frame.place(loop).contains(made_by) or self._converts(made_by))
+
+    def _converts(self, made_by: Place) -> bool:
+        """The parts of stored arrays get other names: a call that is given entries of what is stored already makes
+        the whole, before the innermost loop, which names its parts."""
+        place = self.frame.place
+        named = isinstance(self.node, ast.Subscript) and isinstance(self.node.slice, ast.JoinedStr)
+        if not named or place(self.around[-1]).contains(made_by):
+            return False
+        calls = (n for n in walk(self.loop) if isinstance(n, ast.Call) and place(n) == made_by)
+        bindings = bindings_of(self.frame)
+        return any(
+            bool(call.args)
+            and not call.keywords
+            and all(
+                isinstance(a, ast.Subscript)
+                and bool(bound := bindings.of(_first_name(a)))
+                and all(isinstance(b, ast.Subscript) for b in bound)
+                for a in call.args
+            )
+            for call in calls
+        )
 
     def _rounds(self) -> int | None:
         """How many times the loop goes round, where that is in view."""
