@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_trace_suggestions import HEADER, suggestion
+from test_trace_suggestions import HEADER, rewritten, suggestion
 
 from jaxlint.finding import Applicability
 from jaxlint.fix.apply import apply_fixes
@@ -73,3 +73,58 @@ def test_all_uses_are_rewritten(tmp_path: Path) -> None:
     assert fix is not None
     fixed = apply_fixes(HEADER + last(" + ".join(["ys[-1]"] * 9)), [fix]).removeprefix(HEADER)
     assert fixed == last(" + ".join(["ys"] * 9), target="ys, _")
+
+
+SUGGESTED = """\
+@jax.jit
+def f(x0, xs, r):
+    def body(carry, x):
+        c, kept = carry
+        c = c + x
+        return (c, {kept}), None
+
+    ({target}), _ = jax.lax.scan(body, (x0, jnp.zeros(SHAPE)), xs{more})
+    return {used}
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "kept", "before", "after"),
+    [
+        ("c, c > 2", "kept + (c > 2)", "ys.sum(axis=0)", "ys"),
+        ("c, c - x", "kept + (c - x)", "jnp.sum(ys, 0)", "ys"),
+        ("c, c * x", "kept + c * x", "jnp.sum(ys)", "jnp.sum(ys)"),
+        ("c, jnp.abs(c)", "kept + jnp.abs(c)", "ys.mean(0)", "ys / LENGTH"),
+        ("c, x", "kept + x", "2 * ys.mean(axis=0)", "2 * (ys / LENGTH)"),
+        ("c, x", "kept + x", "jnp.mean(ys)", "jnp.mean(ys) / LENGTH"),
+        ("c, c if r else x", "kept + (c if r else x)", "ys.sum()", "ys.sum()"),
+        ("c, c > 2", "c > 2", "(ys[-1], ~ys[-1])", "(ys, ~ys)"),
+    ],
+)
+def test_what_is_kept_takes_the_place_of_the_stack(
+    returned: str, kept: str, before: str, after: str, tmp_path: Path
+) -> None:
+    source = last(before, target="c, ys", returned=returned)
+    expected = SUGGESTED.format(kept=kept, target="c, ys", used=after, more="")
+    assert rewritten("JAX303", source, tmp_path) == expected
+
+
+def test_mean_over_a_known_number_of_steps(tmp_path: Path) -> None:
+    source = last("ys.mean(0)", "body, x0, xs, length=400", "c, ys", "c, x")
+    expected = SUGGESTED.format(kept="kept + x", target="c, ys", used="ys / 400", more=", length=400")
+    assert rewritten("JAX303", source, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "(ys**2).sum(0)",
+        "ys.sum(0, keepdims=True)",
+        "(ys.sum(0), ys.mean(0))",
+        "ys.sum(0) / ys.shape[0]",
+        "ys.max(0)",
+        "(ys[-1], ys.sum(0))",
+    ],
+)
+def test_nothing_is_suggested_that_shows_only_a_part(used: str, tmp_path: Path) -> None:
+    assert suggestion("JAX303", last(used, target="c, ys", returned="c, x"), tmp_path) is None

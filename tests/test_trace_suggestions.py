@@ -8,7 +8,7 @@ import pytest
 
 from jaxlint import registry
 from jaxlint.check import check
-from jaxlint.finding import Applicability, Fix
+from jaxlint.finding import Applicability, Finding, Fix
 from jaxlint.fix.apply import apply_fixes
 from jaxlint.project.files import SourceFile
 from jaxlint.project.root import Project
@@ -19,13 +19,18 @@ HEADER = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n"
 
 def suggestion(code: str, source: str, root: Path) -> Fix | None:
     """What the rule of that code suggests at its first finding."""
+    return finding(code, source, root).fix
+
+
+def finding(code: str, source: str, root: Path) -> Finding:
+    """The first of the rule of that code."""
     (root / "example.py").write_text(HEADER + source, encoding="utf-8")
     files = [SourceFile(path="example.py", absolute=str(root / "example.py"), data=None)]
     rules = [rule for rule in registry.load() if rule.meta.code == code]
     settings = Settings()
     first, *_ = check(files, Project(str(root), settings), settings, rules, jobs=1, cache=False)
     assert first.code == code
-    return first.fix
+    return first
 
 
 def rewritten(code: str, source: str, root: Path) -> str:

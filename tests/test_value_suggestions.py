@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from test_trace_suggestions import rewritten, suggestion
+import pytest
+from test_trace_suggestions import finding, rewritten, suggestion
 
 
 def test_traces_are_forgotten_before_the_call(tmp_path: Path) -> None:
@@ -51,3 +52,17 @@ def test_number_becomes_an_array(tmp_path: Path) -> None:
 
 def test_no_array_where_the_type_decides(tmp_path: Path) -> None:
     assert suggestion("JAX210", STATIC.format(body="x if isinstance(n, int) else -x"), tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "written"),
+    [
+        ("y[0] = x[0]", "the traced `x[0]`"),
+        ("y[1:] = 2 * x[1:]", "the traced `2 * x[1:]`"),
+        ("y[0], y[1] = x[0], 1", "a traced value"),
+        ("y[0] += x[0]", "a traced value"),
+    ],
+)
+def test_what_a_numpy_array_is_written_from(statement: str, written: str, tmp_path: Path) -> None:
+    source = f"@jax.jit\ndef f(x):\n    y = np.zeros(3)\n    {statement}\n    return y\n"
+    assert f"is written from {written} (" in finding("JAX206", source, tmp_path).message

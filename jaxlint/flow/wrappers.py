@@ -43,5 +43,8 @@ def wraps(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
 @api_call("transparent")
 def transparent(frame: Frame, dotted: str, last: str, call: Call) -> Value:
-    """A wrapper called rather than used as a decorator hands back what it is given."""
+    """A wrapper called rather than used as a decorator hands back what it is given. Given a name
+    (`named_scope("loss")`) it is still the wrapper."""
+    if call.positional and call.positional[0].kind == CONSTANT:
+        return api(dotted)
     return call.positional[0] if call.positional else UNKNOWN_VALUE

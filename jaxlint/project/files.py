@@ -77,6 +77,10 @@ def discover(paths: Iterable[str], project: Project, given: Iterable[SourceFile]
         elif os.path.isdir(absolute):
             if not (forced and project.excluded_from_above(os.path.realpath(absolute), is_directory=True)):
                 _add_directory(absolute, project, found)
+        elif os.path.exists(absolute) and not os.path.isfile(absolute):
+            found.problems.append(
+                f"{path}: neither a file nor a directory"
+            )  # reading a FIFO waits for its writer
         elif os.path.lexists(absolute):
             real = os.path.realpath(absolute)
             if not (forced and project.excluded_from_above(real)):
@@ -109,7 +113,7 @@ def _add_matches(pattern: str, project: Project, found: Discovery) -> bool:
         real = os.path.realpath(absolute)
         if os.path.isdir(absolute):
             _add_directory(absolute, project, found)
-        elif _is_looked_at(absolute) and not project.excluded_from_above(real):
+        elif _is_looked_at(absolute) and os.path.isfile(absolute) and not project.excluded_from_above(real):
             found.add(SourceFile(shown(absolute), real), named=False)
     return bool(matches)
 

@@ -30,16 +30,13 @@ class ScanStacksDiscarded(Rule):
         stack = f"`{fact.assigned[1]}`" if fact.assigned[1] else "its output"
         if fact.stack == "last":
             message = f"{api} keeps a value of every step in {stack}, of which {_last(fact)}"
-            fix = _use_carry(fact, node, ctx) or (
-                _into_carry(fact, node, "{value}", ctx) if fact.forward else None
-            )
+            fix = _use_carry(fact, node, ctx) or _into_carry(fact, node, ctx)
         elif fact.stack == "reduced":
             message = (
                 f"{api} keeps a value of every step in {stack}, only to reduce them with "
                 f"`{fact.reducer or 'a reduction'}`. {_accumulate(fact)}."
             )
-            reducer = (fact.reducer or "").rpartition(".")[2]
-            fix = _into_carry(fact, node, "kept + {value}", ctx) if reducer in ("sum", "mean") else None
+            fix = _into_carry(fact, node, ctx)
         else:
             message = (
                 f"{api} runs outside jit, so the stack that nobody uses is still made and kept in {stack}. "
@@ -125,27 +122,14 @@ def _returned(fact: Scan, ctx: Context) -> tuple[cst.CSTNode | None, cst.Tuple |
     return body, result if isinstance(result, cst.Tuple) and len(result.elements) == 2 else None
 
 
-def _into_carry(fact: Scan, node: cst.CSTNode | None, update: str, ctx: Context) -> Fix | None:
-    """The body with one more member in its carry; the shape that this starts with is the user's to say."""
+def _into_carry(fact: Scan, node: cst.CSTNode | None, ctx: Context) -> Fix | None:
+    """The last entry, or the sum, as one more member of the carry."""
     import libcst as cst
 
-    zeros = ctx.spell("jax.numpy.zeros")
+    from ._into_carry import into_carry
+
     body, result = _returned(fact, ctx)
-    if not isinstance(node, cst.Call) or len(node.args) < 2 or not isinstance(body, cst.FunctionDef):
+    kept = fact.forward if fact.stack == "last" else fact.reducer in ("sum", "mean")
+    if not kept or not isinstance(node, cst.Call) or not isinstance(body, cst.FunctionDef) or result is None:
         return None
-    start = node.args[1]
-    if not isinstance(node.args[0].value, cst.Name):
-        return None  # of a partial, the carry is another parameter
-    if result is None or zeros is None or start.keyword is not None or not body.params.params:
-        return None
-    carry = body.params.params[0].name
-    first, value = (ctx.focus.code(element.value) for element in result.elements)
-    indent = " " * (ctx.span(body.body.body[0]).column - 1)
-    both = "both" if carry.value == "carry" else "carry"
-    return ctx.suggest(
-        "Keep it in the carry",
-        ctx.replace(carry, both),
-        ctx.insert_before(body.body.body[0], f"{carry.value}, kept = {both}\n{indent}"),
-        ctx.replace(result, f"({first}, {update.format(value=value)}), None"),
-        ctx.replace(start.value, f"({ctx.focus.code(start.value)}, {zeros}(SHAPE))"),
-    )
+    return into_carry(fact, node, body, result, ctx)

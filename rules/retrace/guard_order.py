@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from jaxlint.context import Context
 
+_TITLE = "Put the guard inside the boundary"
+
 
 class TraceGuardOrder(Rule):
     """`assert_max_traces` wraps a jitted function instead of being wrapped by it."""
@@ -58,14 +60,31 @@ def _swap(fact: GuardOrder, node: cst.CSTNode | None, ctx: Context) -> Fix | Non
     around, within = next(ctx.parents(node), None), next(ctx.parents(inner), None)
     edits: tuple[Edit, ...]
     if isinstance(around, cst.Decorator) and isinstance(within, cst.Decorator):
-        guard, jit = ctx.focus.text(ctx.span(node)), ctx.focus.text(ctx.span(inner))
-        edits = (ctx.replace(node, jit), ctx.replace(inner, guard))
+        guard, jit = _with_comments(around, ctx), _with_comments(within, ctx)
+        edits = (Edit(guard, ctx.focus.text(jit)), Edit(jit, ctx.focus.text(guard)))
+        if _has_comment_above(around, ctx):  # of the guard, or of the whole function?
+            return ctx.suggest(_TITLE, *edits)
     elif isinstance(inner, cst.Call) and inner.args and any(p is node for p in ctx.parents(inner)):
         function = inner.args[0].value
         edits = (ctx.replace(node, _turned(ctx.span(node), ctx.span(inner), ctx.span(function), ctx)),)
     else:
         return None
-    return Fix("Put the guard inside the boundary", Applicability.SAFE, edits)
+    return Fix(_TITLE, Applicability.SAFE, edits)
+
+
+def _with_comments(decorator: cst.Decorator, ctx: Context) -> Span:
+    """The lines of a decorator with those of the comments that are its own: at their ends, and above.
+
+    What stands above the first decorator may be about the function, and stays.
+    """
+    span = ctx.span(decorator)
+    last = ctx.focus.lines[span.end_line - 1].rstrip("\r\n")
+    return Span(span.line - len(decorator.leading_lines), 1, span.end_line, len(last) + 1)
+
+
+def _has_comment_above(decorator: cst.Decorator, ctx: Context) -> bool:
+    above = ctx.focus.lines[: ctx.span(decorator).line - 1]
+    return not decorator.leading_lines and bool(above) and above[-1].lstrip().startswith("#")
 
 
 def _turned(guard: Span, jit: Span, function: Span, ctx: Context) -> str:

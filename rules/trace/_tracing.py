@@ -54,6 +54,12 @@ def quoted(fact: Traced, ctx: Context, taker: cst.CSTNode | None = None) -> str:
         text = _taken(taker, ctx)
     else:
         text = (ctx.text(operand.place) or operand.name or "") if operand is not None else ""
+    return as_traced(text)
+
+
+def as_traced(text: str) -> str:
+    """A traced value by its source, unless there is none or it is too long to be read in a sentence."""
+    text = " ".join(text.split())
     return f"the traced `{text}`" if 0 < len(text) <= LONGEST else "a traced value"
 
 

@@ -47,6 +47,7 @@ def _message(fact: NumpyOnTraced, node: cst.CSTNode | None, ctx: Context) -> str
         asarray = tracing.api_name("jax.numpy.asarray", ctx)
         return f"A numpy array is indexed by {value} ({_ERROR}). Wrap it in `{asarray}`."
     if fact.how == "assign":
+        value = _written(node, ctx)
         return f"A numpy array is written from {value} ({_ERROR}). Build it with `.at[…].set(…)` or a stack."
     called = f"`{tracing.api_name(fact.api, ctx)}`"
     twin = f"`{tracing.api_name(f'jax.numpy.{_name(fact)}', ctx)}`"
@@ -54,6 +55,23 @@ def _message(fact: NumpyOnTraced, node: cst.CSTNode | None, ctx: Context) -> str
         return f"{called} answers False for {value}, whatever it holds, and raises nothing. Use {twin}."
     remedy = f"Use {twin}" if _name(fact) in NUMPY_TWINS else "Use jax.numpy, or compute it before the trace"
     return f"{called} cannot take {value} ({_ERROR}). {remedy}."
+
+
+def _written(node: cst.CSTNode | None, ctx: Context) -> str:
+    """What `buffer[i] = value` writes, as the user wrote it."""
+    import libcst as cst
+
+    assign = _assignment(node, ctx) if node is not None else None
+    simple = assign is not None and isinstance(assign.targets[0].target, cst.Subscript)
+    return tracing.as_traced(ctx.focus.code(assign.value) if assign is not None and simple else "")
+
+
+def _assignment(node: cst.CSTNode, ctx: Context) -> cst.Assign | None:
+    """The statement with one target around a node of it."""
+    import libcst as cst
+
+    assign = next((n for n in (node, *ctx.parents(node)) if isinstance(n, (cst.Assign, cst.BaseSuite))), None)
+    return assign if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
 
 
 def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
@@ -115,8 +133,8 @@ def _functional_write(node: cst.CSTNode, ctx: Context) -> Fix | None:
     """`buffer[i] = x` as `buffer = jnp.asarray(buffer).at[i].set(x)`."""
     import libcst as cst
 
-    assign = next((n for n in (node, *ctx.parents(node)) if isinstance(n, (cst.Assign, cst.BaseSuite))), None)
-    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+    assign = _assignment(node, ctx)
+    if assign is None:
         return None
     target = assign.targets[0].target
     if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):

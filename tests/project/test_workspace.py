@@ -85,6 +85,20 @@ def test_what_is_not_there(tree: Path) -> None:
     assert workspace.problems == ["gone.py: no such file or directory", "no/*.py: no file matches"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+def test_what_is_no_file_is_not_waited_for(tree: Path) -> None:
+    touch("a.py", "deep/b.py")
+    os.mkfifo("pipe.py")
+    os.mkfifo("deep/pipe.py")
+    workspace = survey(["a.py", "pipe.py", os.devnull])
+    assert [file.path for file in workspace.files] == ["a.py"]
+    assert workspace.problems == [
+        "pipe.py: neither a file nor a directory",
+        f"{os.devnull}: neither a file nor a directory",
+    ]
+    assert shown(".") == shown("**/*.py") == ["a.py", "deep/b.py"]
+
+
 def test_patterns_that_no_shell_has_expanded(tree: Path) -> None:
     touch("a.py", "src/b.py", "src/deep/c.py", "src/notes.txt", "build/d.py")
     assert shown("src/**/*.py") == ["src/b.py", "src/deep/c.py"]
