@@ -61,6 +61,17 @@ def train(n):
 
 train(3)
 """,
+    "the caller's comprehension": """\
+def train(params, n):
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+    return params
+
+
+params = {"w": jnp.ones(1000000)}
+for _ in range(2):
+    params = sum(train(params, n)["w"] for n in (1, 2))
+""",
     "the caller": """\
 def train(params, n):
     for i in range(n):

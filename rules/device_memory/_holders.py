@@ -19,6 +19,7 @@ _STORES = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "put", "push", "setdefault", "update"}
 )
 _KEY = pattern(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
 
@@ -164,12 +165,22 @@ def _given(call: ast.Call, scope: Function, name: str) -> Iterator[ast.expr]:
     yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
 
 
+def _drawn_names(comprehension: ast.AST) -> set[str]:
+    """What a comprehension gives a new value in each of its rounds."""
+    generators: list[ast.comprehension] = getattr(comprehension, "generators", [])
+    return {name for generator in generators for name in names_in(generator.target)}
+
+
 def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module) -> bool:
     """Whether the caller reads a name below a call, or the call runs again, without giving the name a new value."""
     span = call.lineno, call.end_lineno or call.lineno
     scopes = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     scope: ast.AST = next((s for s in reversed(scopes) if s.lineno <= span[0] <= (s.end_lineno or 0)), tree)
     nodes = list(ast.walk(scope))
+    if any(
+        name not in _drawn_names(n) and call in ast.walk(n) for n in nodes if isinstance(n, _COMPREHENSIONS)
+    ):
+        return True  # `[train(params, d) for d in clients]`: the next round passes it again
     assigned = [n for n in nodes if isinstance(n, ast.Assign) and n.lineno <= span[0] <= (n.end_lineno or 0)]
     if any(name in names_in(target) for node in assigned for target in node.targets):
         return False
