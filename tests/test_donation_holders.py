@@ -61,6 +61,41 @@ def train(n):
 
 train(3)
 """,
+    "another caller of the module's name": """\
+START = {"w": jnp.ones(1000000)}
+
+
+def train(params, n):
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+    return params
+
+
+def short():
+    return train(START, 1)
+
+
+def long():
+    return train(START, 3)
+
+
+print(short(), long())
+""",
+    "the caller's caller": """\
+def train(params, n):
+    for i in range(n):
+        params = step(params, jnp.ones(8))
+    return params
+
+
+def run(params):
+    return train(params, 3)
+
+
+start = {"w": jnp.ones(1000000)}
+end = run(start)
+print(start, end)
+""",
     "the caller's comprehension": """\
 def train(params, n):
     for i in range(n):

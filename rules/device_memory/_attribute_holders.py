@@ -69,7 +69,7 @@ def _comes_held(
         return True
     if isinstance(scope, ast.Module) or not is_parameter(scope, value.id):
         return is_used_again(value.id, node, ctx.focus.tree)
-    return caller_keeps(scope, owner if scope.name == "__init__" else scope.name, value.id, ctx)
+    return caller_keeps(scope, owner if scope.name == "__init__" else scope.name, value.id, ctx.focus.tree)
 
 
 def _made_with_kept(call: ast.Call, attribute: str, tree: ast.Module) -> bool:

@@ -20,6 +20,7 @@ _STORES = frozenset(
 )
 _KEY = pattern(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_HOPS = 3  # from a caller to its own caller
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
 
@@ -38,7 +39,7 @@ def held_elsewhere(use: BoundaryUse, name: str, ctx: Context) -> bool:
     return (
         not isinstance(scope, ast.Module)
         and is_parameter(scope, name)
-        and caller_keeps(scope, scope.name, name, ctx)
+        and caller_keeps(scope, scope.name, name, ctx.focus.tree)
     )
 
 
@@ -135,16 +136,15 @@ def _parameters(scope: Function) -> list[str]:
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-def caller_keeps(scope: Function, called: str, name: str, ctx: Context) -> bool:
-    """Whether some call in this file, of a function by the name it is called by, passes for a parameter what it
-    goes on using."""
-    tree = ctx.focus.tree
+def caller_keeps(scope: Function, called: str, name: str, tree: ast.Module, hops: int = _HOPS) -> bool:
+    """Whether some call in this file, of a function by the name it is called by, passes for a parameter what it, or
+    its own caller, goes on using."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if _called(call) == called:
             for given in _given(call, scope, name):
                 if isinstance(given, ast.Attribute):
                     return True
-                if isinstance(given, ast.Name) and is_used_again(given.id, call, tree):
+                if isinstance(given, ast.Name) and is_used_again(given.id, call, tree, hops):
                     return True
     return False
 
@@ -171,7 +171,11 @@ def _drawn_names(comprehension: ast.AST) -> set[str]:
     return {name for generator in generators for name in names_in(generator.target)}
 
 
-def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module) -> bool:
+def _stores(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+
+
+def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module, hops: int = _HOPS) -> bool:
     """Whether the caller reads a name below a call, or the call runs again, without giving the name a new value."""
     span = call.lineno, call.end_lineno or call.lineno
     scopes = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
@@ -184,6 +188,11 @@ def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module) -> boo
     assigned = [n for n in nodes if isinstance(n, ast.Assign) and n.lineno <= span[0] <= (n.end_lineno or 0)]
     if any(name in names_in(target) for node in assigned for target in node.targets):
         return False
+    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if is_parameter(scope, name) and hops and caller_keeps(scope, scope.name, name, tree, hops - 1):
+            return True
+        if not is_parameter(scope, name) and not any(_stores(n, name) for n in nodes):
+            return True  # a name of the module, which outlives the call
     loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
     again = any(loop.lineno < span[0] <= (loop.end_lineno or 0) for loop in loops)
     reads = (n for n in nodes if isinstance(n, ast.Name) and n.id == name)
