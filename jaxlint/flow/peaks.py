@@ -13,12 +13,11 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CONSTANT, UNKNOWN_VALUE, Value
-from jaxlint.flow.walking import children, walk
+from jaxlint.flow.walking import REPEATING, children, walk
 from jaxlint.pattern import pattern
 
 COUNTERS = frozenset({"peak_bytes_in_use", "peak_pool_bytes", "allocated_bytes.all.peak"})
 _PROCESSES = pattern(r"subprocess|multiprocessing|Process$|ProcessPool|spawn|Popen|mp$")
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 _SIZING = (ast.Mult, ast.FloorDiv, ast.LShift, ast.RShift)
 _IMPLIED = frozenset(
     {"__init__", "__enter__", "__exit__", "__call__"}
@@ -111,7 +110,7 @@ def _calls(
         inner, home = loop, owner
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner, home = None, child.name
-        elif isinstance(child, _LOOPS):
+        elif isinstance(child, REPEATING):
             inner = child
         if isinstance(child, ast.Call) and _word(child.func) == name:
             yield _Caller(module, child, inner, home)

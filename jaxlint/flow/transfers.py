@@ -14,7 +14,7 @@ from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE, DEVICE_VALUE, HOST, TREE, UNKNOWN, Value, is_small
-from jaxlint.flow.walking import children, walk
+from jaxlint.flow.walking import REPEATING, children, walk
 from jaxlint.pattern import pattern
 
 _DATA = pattern(
@@ -23,7 +23,6 @@ _DATA = pattern(
     re.IGNORECASE,
 )
 _LOADERS = pattern(r"load|read_|fetch_|memmap|open_|fromfile|genfromtxt|to_numpy|values$")
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 _ITERATES = frozenset(
     {"__iter__", "__getitem__", "__next__", "next_batch", "get_batch", "sample", "sample_batch"}
 )
@@ -65,7 +64,7 @@ class PendingTransfer(PendingFact):
             return None
         local = "." not in self.target and frame.function is not None
         tree: ast.AST = scope_of(frame) if local else frame.module.tree
-        loops = (loop for loop in walk(frame.module.tree) if isinstance(loop, _LOOPS))
+        loops = (loop for loop in walk(frame.module.tree) if isinstance(loop, REPEATING))
         calls = (n for loop in loops for n in walk(loop) if isinstance(n, ast.Call))
         self._in_loops = {*_ITERATES, *(last_name(n.func) for n in calls)}
         read = next(self._slices(tree, self.target, looped=False, traced=False), None)
@@ -95,7 +94,7 @@ class PendingTransfer(PendingFact):
                 function = self.frame.module.functions.get(child)
                 in_trace = traced or function in self.frame.run.traced
                 inside = not isinstance(child, ast.Lambda) and child.name in self._in_loops
-            elif isinstance(child, _LOOPS):
+            elif isinstance(child, REPEATING):
                 inside = True
             if isinstance(child, ast.Subscript) and looped and not traced and _is_part(child, target):
                 yield child

@@ -22,6 +22,9 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _REMEMBERED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module, *_LOOPS})
 _ASSIGNING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With})
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+REPEATING = (*_LOOPS, *COMPREHENSIONS)  # whatever runs code again
+
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node in source order, operators and contexts left out."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import BoundaryUse
+from jaxlint.flow.walking import COMPREHENSIONS
 from jaxlint.pattern import pattern
 
 from ._fresh import Function, around, names_in, own
@@ -19,7 +20,6 @@ _STORES = frozenset(
     {"append", "appendleft", "add", "extend", "insert", "put", "push", "setdefault", "update"}
 )
 _KEY = pattern(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _HOPS = 3  # from a caller to its own caller
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
@@ -182,7 +182,7 @@ def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module, hops: 
     scope: ast.AST = next((s for s in reversed(scopes) if s.lineno <= span[0] <= (s.end_lineno or 0)), tree)
     nodes = list(ast.walk(scope))
     if any(
-        name not in _drawn_names(n) and call in ast.walk(n) for n in nodes if isinstance(n, _COMPREHENSIONS)
+        name not in _drawn_names(n) and call in ast.walk(n) for n in nodes if isinstance(n, COMPREHENSIONS)
     ):
         return True  # `[train(params, d) for d in clients]`: the next round passes it again
     assigned = [n for n in nodes if isinstance(n, ast.Assign) and n.lineno <= span[0] <= (n.end_lineno or 0)]
