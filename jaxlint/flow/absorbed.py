@@ -14,11 +14,12 @@ from typing import Any
 from jaxlint.finding import Place
 from jaxlint.flow.boundary import PendingJit
 from jaxlint.flow.described import describe
+from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import AbsorbedMutation, Proof
 from jaxlint.flow.mutation import Cleared, Invoked, Made, Mutated
 from jaxlint.flow.objects import BoundaryState, Function, Read
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.run import Called, Evaluation, Run
+from jaxlint.flow.run import Run
 from jaxlint.flow.staleness import calls_boundary, events, trace_of
 from jaxlint.flow.walking import walk
 from jaxlint.index.table import ModuleTable

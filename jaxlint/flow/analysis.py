@@ -37,12 +37,13 @@ from jaxlint.flow.configuration import import_order, import_time_work
 from jaxlint.flow.definitions import PendingCache
 from jaxlint.flow.entering import trace_declared
 from jaxlint.flow.equal_statics import equal_statics
+from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
 from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.run import Evaluation, Run
+from jaxlint.flow.run import Run
 from jaxlint.flow.staleness import stale_reads
 from jaxlint.flow.values import BOUNDARY
 from jaxlint.jax_api.transforms import EAGER

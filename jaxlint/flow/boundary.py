@@ -9,9 +9,9 @@ from jaxlint.flow.donating import PendingUselessDonation
 from jaxlint.flow.entering import trace_declaration
 from jaxlint.flow.facts import JitCall
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.freshness import freshness
 from jaxlint.flow.objects import BoundaryState, Closure, PartialApi
 from jaxlint.flow.operand import closure_word
-from jaxlint.flow.run import freshness
 from jaxlint.flow.transforms import constructs, partial_closure
 from jaxlint.flow.values import (
     API,

@@ -11,7 +11,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.run import LEN_OF_ANOTHER
+from jaxlint.flow.origin_words import LEN_OF_ANOTHER
 from jaxlint.flow.shapes import movement
 from jaxlint.flow.values import (
     ARRAYS,

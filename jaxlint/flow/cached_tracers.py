@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jaxlint.flow.effects import leaks
+from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import CachedTracer, Fact, Proof
 from jaxlint.flow.objects import Function, Instance
-from jaxlint.flow.run import Called, Evaluation, Run
+from jaxlint.flow.run import Run
 from jaxlint.flow.values import INSTANCE
 from jaxlint.jax_api.transforms import EAGER, JIT
 

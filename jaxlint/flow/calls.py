@@ -17,6 +17,7 @@ from jaxlint.flow import (
     upcasts,
     weak_types,
 )
+from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.candidates import candidates
@@ -35,7 +36,6 @@ from jaxlint.flow.objects import Closure, PartialApi
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.peaks import note_counter
 from jaxlint.flow.remat import note_gradient
-from jaxlint.flow.run import bind
 from jaxlint.flow.sources import draw
 from jaxlint.flow.values import (
     API,

@@ -13,6 +13,7 @@ from jaxlint.flow.caching import PendingFill
 from jaxlint.flow.configuration import DeviceUse
 from jaxlint.flow.definitions import PendingCache
 from jaxlint.flow.eager_control import PendingDerivative
+from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import (
     BoundaryUse,
     ConfigChange,
@@ -28,8 +29,9 @@ from jaxlint.flow.facts import (
     Varies,
 )
 from jaxlint.flow.objects import Function
+from jaxlint.flow.origin_words import DRAWN
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.run import DRAWN, Called, Evaluation, Run
+from jaxlint.flow.run import Run
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.record import replace

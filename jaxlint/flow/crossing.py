@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple
 
+from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.objects import BoundaryState, Closure, Instance
-from jaxlint.flow.run import bind
 from jaxlint.flow.values import (
     BOOLEAN_MASK,
     CONSTANT,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from jaxlint.finding import Place
+from jaxlint.flow.argument_binding import default_value
 from jaxlint.flow.facts import Boundary, Parameter
 from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.objects import BoundaryState, Closure, Function
 from jaxlint.flow.operand import maker
 from jaxlint.flow.parameters import parameter_uses
-from jaxlint.flow.run import default_value
 from jaxlint.flow.values import (
     CONSTANT,
     UPDATED,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import linen
+from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.crossing import passed_self
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.objects import BoundaryState, Closure, is_array_annotation
 from jaxlint.flow.remat import note_gradient
-from jaxlint.flow.run import Run, bind
+from jaxlint.flow.run import Run
 from jaxlint.flow.values import (
     TRACED_PARAMETER,
     TRACED_VALUE,

@@ -26,7 +26,8 @@ from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES
 
 if TYPE_CHECKING:
-    from jaxlint.flow.run import Evaluation, Run
+    from jaxlint.flow.evaluations import Evaluation
+    from jaxlint.flow.run import Run
 
 
 class Call:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.argument_binding import bind, default_value
 from jaxlint.flow.facts import Instantiation
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Made
 from jaxlint.flow.objects import ClassInfo, Closure, Instance, Origin
-from jaxlint.flow.run import bind, default_value
 from jaxlint.flow.shared_fields import settle
 from jaxlint.flow.values import (
     CONCRETE,

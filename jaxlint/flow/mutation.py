@@ -15,7 +15,7 @@ from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, Value
 
 if TYPE_CHECKING:
-    from jaxlint.flow.run import Evaluation
+    from jaxlint.flow.evaluations import Evaluation
 
 Key = tuple[Any, ...]
 

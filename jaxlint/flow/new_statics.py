@@ -4,10 +4,11 @@ that one was made."""
 from __future__ import annotations
 
 from jaxlint.flow.crossing import Passed
+from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.freshness import freshness
 from jaxlint.flow.objects import BoundaryState, Foreign
 from jaxlint.flow.operand import hashing
-from jaxlint.flow.run import Evaluation, freshness
 from jaxlint.flow.values import FOREIGN, FUNCTION, INSTANCE, PARTIAL, Value
 
 _SET_UP = frozenset({"setUp", "setup_method", "__init__"})

@@ -10,9 +10,9 @@ from jaxlint.index import installed
 
 if TYPE_CHECKING:
     from jaxlint.finding import Place
+    from jaxlint.flow.evaluations import Evaluation
     from jaxlint.flow.linen import Applied
     from jaxlint.flow.program import LoadedModule
-    from jaxlint.flow.run import Evaluation
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

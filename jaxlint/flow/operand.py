@@ -8,8 +8,8 @@ from typing import Any
 from jaxlint.finding import Place
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.freshness import freshness
 from jaxlint.flow.objects import Closure, Foreign, Instance, Origin, PartialApi
-from jaxlint.flow.run import freshness
 from jaxlint.flow.values import (
     API,
     BOUNDARY,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.run import Evaluation
 from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
 from jaxlint.flow.walking import nodes_of
 

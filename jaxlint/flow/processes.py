@@ -7,10 +7,10 @@ import ast
 from jaxlint.finding import Place
 from jaxlint.flow.attributes import bound_method
 from jaxlint.flow.configuration import DeviceUse
+from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import ProcessStart
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
 from jaxlint.flow.objects import Closure, Foreign
-from jaxlint.flow.run import Called, Evaluation
 from jaxlint.flow.values import (
     CONSTANT,
     FOREIGN,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.run import Called, Evaluation, Run
+from jaxlint.flow.run import Run
 from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.jax_api.transforms import GRAD
 from jaxlint.pattern import pattern

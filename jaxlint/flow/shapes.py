@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.run import DRAWN, LEN_OF_ANOTHER
+from jaxlint.flow.origin_words import DRAWN, LEN_OF_ANOTHER
 from jaxlint.flow.values import (
     BOUNDED,
     CONCRETE,

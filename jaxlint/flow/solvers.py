@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.control import closure_of
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.run import bind
 from jaxlint.flow.values import (
     CONSTANT,
     INSTANCE,

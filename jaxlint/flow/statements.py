@@ -14,7 +14,6 @@ from jaxlint.flow.keeping import note_extension
 from jaxlint.flow.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.operators import combine
-from jaxlint.flow.run import returned
 from jaxlint.flow.values import (
     BOUNDARY,
     BOUNDED,
@@ -30,6 +29,7 @@ from jaxlint.flow.values import (
     UNKNOWN_VALUE,
     Origin,
     Value,
+    join,
     join_environments,
     parts,
 )
@@ -122,7 +122,7 @@ def return_(frame: Frame, node: ast.Return) -> bool:
     for member in [value, *(parts(value) if value.kind == TREE else [])]:
         if member.kind == BOUNDARY:
             member.data.returned = True
-    returned(frame, value)
+    frame.result = value if frame.result is None else join(frame.result, value)
     return True
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from jaxlint.flow import linen
+from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.freshness import freshness
 from jaxlint.flow.objects import Closure, Foreign, PartialApi
-from jaxlint.flow.run import bind, freshness
 from jaxlint.flow.values import (
     API,
     BOUNDARY,

@@ -1,0 +1,52 @@
+"""Evaluations: one function body evaluated for one kind of arguments at one trace level; and the calls that
+entered them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jaxlint.finding import Place
+from jaxlint.flow.objects import Closure, Function, Read
+from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.values import (
+    UNKNOWN_VALUE,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from jaxlint.flow.configuration import DeviceUse
+
+
+class Evaluation:
+    """One function body evaluated for one kind of arguments at one trace level."""
+
+    __slots__ = (
+        "active", "device", "function", "level", "log", "module", "reads", "result", "scope", "tells", "traced_by",
+    )  # fmt: skip
+
+    def __init__(self, module: LoadedModule, function: Function | None, level: int) -> None:
+        self.module = module
+        self.function = function
+        self.level = level
+        self.result: Value = UNKNOWN_VALUE
+        self.log: list[Any] = []
+        self.reads: dict[Any, Read] = {}
+        self.active = False
+        self.device: DeviceUse | None = None  # its first device work, see flow.configuration
+        # What it was called with; kept alive, the scope's identity is part of the memo's key.
+        self.scope: tuple[Any, Closure, dict[str, Value]] | None = None
+        self.traced_by: Place | None = None  # the boundary or control flow whose trace it belongs to
+        self.tells: int | None = None  # the kinds of events in its log and below, see flow.staleness
+
+
+class Called(NamedTuple):
+    """A log entry: a call that entered another evaluation."""
+
+    node: ast.AST
+    module: LoadedModule
+    evaluation: Evaluation
+    in_loop: bool
+    sometimes: bool = False  # under a test
+    declared: bool = False  # traced as a transform declares, before any call
+    tests: tuple[ast.AST, ...] = ()  # those around it

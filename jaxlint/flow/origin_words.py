@@ -1,0 +1,13 @@
+"""Words for where a value comes from, as `Origin.word`, that more than one module asks for."""
+
+from __future__ import annotations
+
+# Words for values that are read off data or drawn: new in each call of the code that makes them.
+LEN_OF_ANOTHER = "len of another"  # thing each time: they may all be of one length
+ROUNDS = "rounds"  # that a loop with an open end went
+DRAWN = frozenset(
+    {
+        *("item", "int of array", "float of array", "random number", "clock", "identifier", "counter"),
+        *("len", LEN_OF_ANOTHER, ROUNDS),
+    }
+)
