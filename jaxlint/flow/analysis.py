@@ -41,11 +41,11 @@ from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
 from jaxlint.flow.instances import generic_instance
+from jaxlint.flow.kinds import BOUNDARY
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.run import Run
 from jaxlint.flow.staleness import stale_reads
-from jaxlint.flow.values import BOUNDARY
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.project.role import is_main_guard
 from jaxlint.record import replace

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from jaxlint.flow.values import (
-    API,
-    CONSTANT,
-    TREE,
-    UNKNOWN_VALUE,
-    Value,
-    parts,
-    tree,
-)
+from jaxlint.flow.kinds import API, CONSTANT, TREE
+from jaxlint.flow.values import UNKNOWN_VALUE, Value, parts, tree
 from jaxlint.index import installed
 
 

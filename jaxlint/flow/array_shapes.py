@@ -9,11 +9,12 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.flow import shape_functions, shape_values
+from jaxlint.flow.kinds import API, BOUNDARY, FUNCTION, LAZY
 from jaxlint.flow.objects import Function
 from jaxlint.flow.outputs import calls_by_name
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shape_values import Array, Items, Known, Many, Number, Table
-from jaxlint.flow.values import API, BOUNDARY, FUNCTION, LAZY, Value
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import own_nodes
 
 _STEPS = 3000  # expressions looked at for one question

@@ -11,36 +11,35 @@ from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.growth import lengthened
 from jaxlint.flow.iteration import element_of
-from jaxlint.flow.lending import TRANSFERS, lend
-from jaxlint.flow.lengths import from_sequence
-from jaxlint.flow.shapes import made_to_size, settles, varied_part
-from jaxlint.flow.sources import per_round
-from jaxlint.flow.transfers import note_transfer
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     API,
     ARRAYS,
-    BOUNDED,
     CONSTANT,
-    DATA_SHAPE,
     DEVICE,
-    DEVICE_MASK,
-    DEVICE_VALUE,
     FUNCTION,
     HOST,
-    HOST_VALUE,
     INSTANCE,
-    LENGTHENED,
     NUMBERS,
     PARAMETER,
     SCALAR,
     SHAPE,
-    SHAPE_VALUE,
-    SHAPED,
     TRACED,
-    TRACED_PARAMETER,
-    TRACED_VALUE,
     TREE,
     UNKNOWN,
+)
+from jaxlint.flow.lending import TRANSFERS, lend
+from jaxlint.flow.lengths import from_sequence
+from jaxlint.flow.shapes import made_to_size, settles, varied_part
+from jaxlint.flow.sources import per_round
+from jaxlint.flow.tags import BOUNDED, DATA_SHAPE, LENGTHENED, SHAPED, UPDATED
+from jaxlint.flow.transfers import note_transfer
+from jaxlint.flow.values import (
+    DEVICE_MASK,
+    DEVICE_VALUE,
+    HOST_VALUE,
+    SHAPE_VALUE,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
     UNKNOWN_VALUE,
     Origin,
     Value,
@@ -423,8 +422,6 @@ def _leaf(frame: Frame, value: Value) -> Value:
 @api_call("apply_updates")
 def apply_updates(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """The parameters with the update: the same tree, or object, of other arrays."""
-    from jaxlint.flow.values import UPDATED
-
     parameters = call.positional[0] if call.positional else UNKNOWN_VALUE
     if parameters.kind in (INSTANCE, TREE):
         if frame.level:

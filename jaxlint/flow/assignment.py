@@ -10,31 +10,21 @@ from jaxlint.flow.carry import field_carried
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.joining import join
 from jaxlint.flow.keeping import note_entry
+from jaxlint.flow.kinds import API, BOUNDARY, CONSTANT, DEVICE, HOST, INSTANCE, MODULE, TRACERS, TREE, UNKNOWN
 from jaxlint.flow.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.optional import key_stored
+from jaxlint.flow.tags import LENGTHENED, SMALL
 from jaxlint.flow.values import (
-    API,
-    BOUNDARY,
-    CONSTANT,
-    DEVICE,
-    HOST,
-    INSTANCE,
-    LENGTHENED,
-    MODULE,
     PER_ITERATION,
-    SMALL,
-    TRACERS,
-    TREE,
-    UNKNOWN,
     UNKNOWN_VALUE,
     Origin,
     Value,
     as_member,
     collection,
     is_small,
-    join,
     parts,
 )
 from jaxlint.flow.watching import forget

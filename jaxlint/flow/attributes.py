@@ -5,14 +5,10 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.mutation import Cleared, attribute_key, self_key
-from jaxlint.flow.objects import ClassInfo, Closure, Function, Read
-from jaxlint.flow.program import api
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     API,
     ARRAYS,
     BOUNDARY,
-    BOUNDED,
     CLASS,
     CONSTANT,
     DEVICE,
@@ -22,23 +18,19 @@ from jaxlint.flow.values import (
     HOST,
     INDEXER,
     INSTANCE,
-    LOW,
     MODULE,
     PARAMETER,
-    RAGGED,
     SCALAR,
     SHAPE,
-    SHAPE_VALUE,
-    SHAPED,
     TRACED,
-    TRACED_VALUE,
     TREE,
     UNKNOWN,
-    UNKNOWN_VALUE,
-    Origin,
-    Value,
-    like,
 )
+from jaxlint.flow.mutation import Cleared, attribute_key, self_key
+from jaxlint.flow.objects import ClassInfo, Closure, Function, Read
+from jaxlint.flow.program import api
+from jaxlint.flow.tags import BOUNDED, LOW, RAGGED, SHAPED
+from jaxlint.flow.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Origin, Value, like
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 
 _CONSTANTS = {

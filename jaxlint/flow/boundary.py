@@ -10,20 +10,12 @@ from jaxlint.flow.entering import trace_declaration
 from jaxlint.flow.facts import JitCall
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
+from jaxlint.flow.kinds import API, BOUNDARY, FUNCTION, INSTANCE, ONE_OF, PARTIAL, UNKNOWN
 from jaxlint.flow.objects import BoundaryState, Closure, PartialApi
 from jaxlint.flow.operand import closure_word
+from jaxlint.flow.tags import FRESH
 from jaxlint.flow.transforms import constructs, partial_closure
-from jaxlint.flow.values import (
-    API,
-    BOUNDARY,
-    FRESH,
-    FUNCTION,
-    INSTANCE,
-    ONE_OF,
-    PARTIAL,
-    UNKNOWN,
-    Value,
-)
+from jaxlint.flow.values import Value
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import EAGER
 

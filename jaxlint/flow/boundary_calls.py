@@ -14,12 +14,7 @@ from jaxlint.flow.entering import entered, trace_body, trace_declared
 from jaxlint.flow.facts import BoundaryUse, Operand
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.grown_arguments import note_growth
-from jaxlint.flow.mutation import Invoked
-from jaxlint.flow.new_statics import maker_of_static
-from jaxlint.flow.objects import BoundaryState, Watch
-from jaxlint.flow.operand import dotted_name, operand
-from jaxlint.flow.optional import note_unstable
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     API,
     BOUNDARY,
     CLASS,
@@ -35,10 +30,13 @@ from jaxlint.flow.values import (
     SCALAR,
     SHAPE,
     TREE,
-    UNKNOWN_VALUE,
-    Value,
-    parts,
 )
+from jaxlint.flow.mutation import Invoked
+from jaxlint.flow.new_statics import maker_of_static
+from jaxlint.flow.objects import BoundaryState, Watch
+from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.optional import note_unstable
+from jaxlint.flow.values import UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.watching import watch
 from jaxlint.jax_api.transforms import EAGER, JIT
 

@@ -6,20 +6,10 @@ from jaxlint.flow import patching
 from jaxlint.flow.builtin_collections import COLLECTION_HANDLERS
 from jaxlint.flow.builtin_numbers import NUMBER_HANDLERS, asks, number
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.values import (
-    BOOL_VALUE,
-    BOUNDARY,
-    BOUNDED,
-    CONSTANT,
-    MODULE,
-    TEXT,
-    TEXT_VALUE,
-    TRACED,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Value,
-    join,
-)
+from jaxlint.flow.joining import join
+from jaxlint.flow.kinds import BOUNDARY, CONSTANT, MODULE, TRACED, UNKNOWN
+from jaxlint.flow.tags import BOUNDED, TEXT
+from jaxlint.flow.values import BOOL_VALUE, TEXT_VALUE, UNKNOWN_VALUE, Value
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 
 _ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})

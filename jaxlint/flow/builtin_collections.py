@@ -8,25 +8,11 @@ from jaxlint.flow import impure
 from jaxlint.flow.bindings import look
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import chosen, element_of, iterated
+from jaxlint.flow.joining import join_all
+from jaxlint.flow.kinds import CONCRETE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
 from jaxlint.flow.lengths import as_long
-from jaxlint.flow.values import (
-    BOUNDED,
-    CONCRETE,
-    PARAMETER,
-    PER_ITERATION,
-    SCALAR,
-    TEXT,
-    TEXT_VALUE,
-    TRACED,
-    TREE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Origin,
-    Value,
-    collection,
-    join_all,
-    tree,
-)
+from jaxlint.flow.tags import BOUNDED, TEXT
+from jaxlint.flow.values import PER_ITERATION, TEXT_VALUE, UNKNOWN_VALUE, Origin, Value, collection, tree
 
 _REDUCED = 6  # so many members of a sequence are reduced one by one
 

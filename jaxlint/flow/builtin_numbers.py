@@ -9,36 +9,32 @@ from jaxlint.flow import traced
 from jaxlint.flow.bindings import look
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.kinds import (
+    ARRAYS,
+    CONCRETE,
+    CONSTANT,
+    DEVICE,
+    HOST,
+    NUMBERS,
+    SCALAR,
+    SHAPE,
+    TRACED,
+    TRACERS,
+    TREE,
+    UNKNOWN,
+)
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.origin_words import LEN_OF_ANOTHER
 from jaxlint.flow.shapes import movement
+from jaxlint.flow.tags import BOUNDED, CARRIED, EVEN, MOVED, RAGGED, SHAPED, TEXT
 from jaxlint.flow.values import (
-    ARRAYS,
     BOOL_VALUE,
-    BOUNDED,
-    CARRIED,
     CHUNK,
-    CONCRETE,
-    CONSTANT,
-    DEVICE,
-    EVEN,
-    HOST,
-    MOVED,
-    NUMBERS,
     PER_CALL,
     PER_ITERATION,
-    RAGGED,
-    SCALAR,
-    SHAPE,
     SHAPE_VALUE,
-    SHAPED,
-    TEXT,
-    TRACED,
     TRACED_VALUE,
-    TRACERS,
-    TREE,
-    UNKNOWN,
     UNKNOWN_VALUE,
     Origin,
     Value,

@@ -9,30 +9,25 @@ from jaxlint.flow.facts import CacheStore, Parameter
 from jaxlint.flow.few import is_one_of_few
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
 from jaxlint.flow.keys import Key, is_executable
-from jaxlint.flow.objects import Function
-from jaxlint.flow.operand import dotted_name, operand
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     API,
     BOUNDARY,
-    BOUNDED,
     CONCRETE,
     CONSTANT,
     FOREIGN,
     FUNCTION,
     HOST,
     INSTANCE,
-    PER_ITERATION,
     SCALAR,
     SHAPE,
-    TEXT,
     TRACERS,
     TREE,
     UNKNOWN,
-    WEAK,
-    Choices,
-    Value,
-    parts,
 )
+from jaxlint.flow.objects import Function
+from jaxlint.flow.operand import dotted_name, operand
+from jaxlint.flow.tags import BOUNDED, TEXT, WEAK
+from jaxlint.flow.values import PER_ITERATION, Choices, Value, parts
 from jaxlint.flow.walking import nodes_of, walk
 
 if TYPE_CHECKING:

@@ -26,7 +26,27 @@ from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
 from jaxlint.flow.initial import made_array, note_init, note_mapped_init
 from jaxlint.flow.instances import fields_left, instantiate
+from jaxlint.flow.joining import join_all
 from jaxlint.flow.keeping import note_append
+from jaxlint.flow.kinds import (
+    API,
+    BOUNDARY,
+    CLASS,
+    CONSTANT,
+    DEVICE,
+    FOREIGN,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    MODULE,
+    ONE_OF,
+    PARAMETER,
+    PARTIAL,
+    SCALAR,
+    SHAPE,
+    TREE,
+    UNKNOWN,
+)
 from jaxlint.flow.lengths import of_method
 from jaxlint.flow.loading import note_restore
 from jaxlint.flow.mapped import note_map, note_unknown_map
@@ -37,36 +57,15 @@ from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.peaks import note_counter
 from jaxlint.flow.remat import note_gradient
 from jaxlint.flow.sources import draw
+from jaxlint.flow.tags import FRESH, LOW, TYPES, UPDATED
 from jaxlint.flow.values import (
-    API,
-    BOUNDARY,
-    CLASS,
-    CONSTANT,
-    DEVICE,
     DEVICE_VALUE,
-    FOREIGN,
-    FRESH,
-    FUNCTION,
-    HOST,
-    INSTANCE,
-    LOW,
-    MODULE,
-    ONE_OF,
-    PARAMETER,
-    PARTIAL,
     PER_CALL_UNKNOWN,
     PER_ITERATION,
-    SCALAR,
-    SHAPE,
     TRACED_PARAMETER,
     TRACED_VALUE,
-    TREE,
-    TYPES,
-    UNKNOWN,
     UNKNOWN_VALUE,
-    UPDATED,
     Value,
-    join_all,
     tree,
 )
 from jaxlint.flow.watching import note_read

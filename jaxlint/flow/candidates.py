@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call
+from jaxlint.flow.kinds import BOUNDARY, FUNCTION
 from jaxlint.flow.objects import Closure
-from jaxlint.flow.values import BOUNDARY, FUNCTION, UNKNOWN_VALUE, Value
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 
 
 def candidates(choices: list[Value], call: Call) -> tuple[list[Value], Call]:

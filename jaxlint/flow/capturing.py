@@ -10,10 +10,12 @@ from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Capture, CapturedConstants
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import holds_arrays
+from jaxlint.flow.kinds import CONCRETE, DEVICE, FOREIGN, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.objects import BoundaryState, Read
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.values import CONCRETE, DEVICE, FOREIGN, INSTANCE, SMALL, TREE, UNKNOWN, Value, parts
+from jaxlint.flow.tags import SMALL
+from jaxlint.flow.values import Value, parts
 from jaxlint.flow.walking import nodes_of, walk
 from jaxlint.pattern import pattern
 

@@ -16,26 +16,14 @@ from jaxlint.flow.crossing import Passed
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import CONCRETE, CONSTANT, DEVICE, INSTANCE, SCALAR, TRACED, TREE
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.objects import BoundaryState, Instance
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import (
-    CONCRETE,
-    CONSTANT,
-    DEVICE,
-    INSTANCE,
-    INTEGER,
-    NOTHING_OR,
-    SCALAR,
-    STRONG,
-    TRACED,
-    TREE,
-    TYPES,
-    Value,
-    is_number,
-)
+from jaxlint.flow.tags import INTEGER, NOTHING_OR, STRONG, TYPES
+from jaxlint.flow.values import Value, is_number
 from jaxlint.flow.walking import walk
 from jaxlint.flow.weak_types import is_weak
 from jaxlint.jax_api.transforms import EAGER

@@ -7,8 +7,9 @@ import ast
 from jaxlint.finding import Place
 from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleRole
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import API, CONSTANT
 from jaxlint.flow.mutation import Cleared, Mutated, environment_key
-from jaxlint.flow.values import API, CONSTANT, UNKNOWN_VALUE, Value
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import walk
 from jaxlint.jax_api.runtime import ENVIRONMENT_OPTIONS
 from jaxlint.jax_api.transforms import EAGER

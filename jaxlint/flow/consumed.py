@@ -7,9 +7,10 @@ import ast
 from collections.abc import Iterable
 
 from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.kinds import CONSTANT, TREE
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import last_name
-from jaxlint.flow.values import CONSTANT, TREE, Value, is_number, parts
+from jaxlint.flow.values import Value, is_number, parts
 from jaxlint.flow.walking import own_nodes, walk
 
 _DEPTH = 8

@@ -12,22 +12,15 @@ from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
+from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, TRACED, TREE
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.objects import BoundaryState, Closure
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
-    CONSTANT,
-    DEVICE,
     DEVICE_VALUE,
-    FUNCTION,
-    HOST,
-    INSTANCE,
     NONE,
-    PARAMETER,
-    TRACED,
     TRACED_PARAMETER,
     TRACED_VALUE,
-    TREE,
     UNKNOWN_VALUE,
     Value,
     collection,

@@ -8,26 +8,27 @@ from typing import Any, NamedTuple
 from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.instances import generic_instance
-from jaxlint.flow.objects import BoundaryState, Closure, Instance
-from jaxlint.flow.values import (
-    BOOLEAN_MASK,
+from jaxlint.flow.kinds import (
     CONSTANT,
     DEVICE,
-    DEVICE_VALUE,
     FOREIGN,
     INSTANCE,
-    LOW,
-    NONE,
     PARAMETER,
-    PERHAPS_TREE,
     SCALAR,
     SHAPE,
-    TRACED_MASK,
-    TRACED_PARAMETER,
-    TRACED_VALUE,
     TRACERS,
     TREE,
     UNKNOWN,
+)
+from jaxlint.flow.objects import BoundaryState, Closure, Instance
+from jaxlint.flow.tags import BOOLEAN_MASK, LOW
+from jaxlint.flow.values import (
+    DEVICE_VALUE,
+    NONE,
+    PERHAPS_TREE,
+    TRACED_MASK,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
     UNKNOWN_VALUE,
     Value,
     collection,

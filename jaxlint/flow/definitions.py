@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.facts import CacheStore, ModuleRole
 from jaxlint.flow.frame import STATEMENTS, Call, Frame, evaluate, statement
-from jaxlint.flow.objects import BoundaryState, ClassInfo, Closure, Function, Origin, Scope, annotation_text
+from jaxlint.flow.kinds import API, BOUNDARY, CLASS, CONSTANT, FUNCTION, PARTIAL
+from jaxlint.flow.objects import BoundaryState, ClassInfo, Closure, Function, Scope, annotation_text
 from jaxlint.flow.patching import changed_by
 from jaxlint.flow.pytree_classes import note_flattening, note_registration
-from jaxlint.flow.values import (
-    API,
-    BOUNDARY,
-    CLASS,
-    CONSTANT,
-    FUNCTION,
-    PARTIAL,
-    UNKNOWN_VALUE,
-    Value,
-)
+from jaxlint.flow.values import UNKNOWN_VALUE, Origin, Value
 from jaxlint.flow.walking import walk
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.processes import PROCESS_CLASSES

@@ -8,15 +8,12 @@ from jaxlint.finding import Place
 from jaxlint.flow.argument_binding import default_value
 from jaxlint.flow.facts import Boundary, Parameter
 from jaxlint.flow.instances import generic_instance, holds_arrays
+from jaxlint.flow.kinds import CONSTANT
 from jaxlint.flow.objects import BoundaryState, Closure, Function
 from jaxlint.flow.operand import maker
 from jaxlint.flow.parameters import parameter_uses
-from jaxlint.flow.values import (
-    CONSTANT,
-    UPDATED,
-    Value,
-    parts,
-)
+from jaxlint.flow.tags import UPDATED
+from jaxlint.flow.values import Value, parts
 
 
 def signature(closure: Closure | None) -> list[str] | None:

@@ -6,25 +6,10 @@ import ast
 
 from jaxlint.flow.facts import LowPrecisionSolve, WideRequest
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import API, ARRAYS, CONSTANT, DEVICE, FOREIGN, INSTANCE, SHAPE, TRACERS, TREE, UNKNOWN
 from jaxlint.flow.operand import operand
-from jaxlint.flow.values import (
-    API,
-    ARRAYS,
-    BOOLEAN_MASK,
-    CONSTANT,
-    DEVICE,
-    FOREIGN,
-    INSTANCE,
-    LOW,
-    SHAPE,
-    TRACERS,
-    TREE,
-    UNKNOWN,
-    Origin,
-    Value,
-    is_number,
-    parts,
-)
+from jaxlint.flow.tags import BOOLEAN_MASK, LOW
+from jaxlint.flow.values import Origin, Value, is_number, parts
 from jaxlint.jax_api.arrays import ARRAY_METHODS
 from jaxlint.jax_api.precision import (
     CASTS,

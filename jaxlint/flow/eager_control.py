@@ -15,10 +15,12 @@ from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import FreshControlBody, Proof
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.freshness import freshness
+from jaxlint.flow.kinds import FUNCTION, INSTANCE
 from jaxlint.flow.objects import Closure, Foreign, Instance, PartialApi
 from jaxlint.flow.operand import closure_word, maker
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import FRESH, FUNCTION, INSTANCE, Value
+from jaxlint.flow.tags import FRESH
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import walk
 from jaxlint.jax_api.transforms import (
     COMPILED_ALWAYS,

@@ -6,22 +6,11 @@ import ast
 
 from jaxlint.flow.facts import CachedTracer, SideEffect
 from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.kinds import CLASS, CONSTANT, INSTANCE, MODULE, NUMBERS, PARAMETER, SHAPE, TREE, UNKNOWN
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.outer import instance_outlives, is_taken_back, where_kept
 from jaxlint.flow.traced import contains_tracer
-from jaxlint.flow.values import (
-    CLASS,
-    CONSTANT,
-    INSTANCE,
-    MODULE,
-    NUMBERS,
-    PARAMETER,
-    SHAPE,
-    TREE,
-    UNKNOWN,
-    Value,
-    parts,
-)
+from jaxlint.flow.values import Value, parts
 from jaxlint.flow.walking import walk
 from jaxlint.jax_api.effects import shows
 from jaxlint.jax_api.transforms import VMAP

@@ -12,12 +12,8 @@ from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.objects import BoundaryState, Closure, is_array_annotation
 from jaxlint.flow.remat import note_gradient
 from jaxlint.flow.run import Run
-from jaxlint.flow.values import (
-    TRACED_PARAMETER,
-    TRACED_VALUE,
-    UPDATED,
-    Value,
-)
+from jaxlint.flow.tags import UPDATED
+from jaxlint.flow.values import TRACED_PARAMETER, TRACED_VALUE, Value
 from jaxlint.jax_api.transforms import JIT
 
 

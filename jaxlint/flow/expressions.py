@@ -9,39 +9,38 @@ from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import as_iterable, element_of, is_literal_display, iterated
+from jaxlint.flow.joining import join
 from jaxlint.flow.keeping import note_collected
-from jaxlint.flow.lengths import of_own_length
-from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
-from jaxlint.flow.objects import Closure, Function, Read, Scope
-from jaxlint.flow.program import api
-from jaxlint.flow.shapes import names_stretch
-from jaxlint.flow.unrolled import note_unrolled
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     BOUNDARY,
     CONSTANT,
-    DATA_SHAPE,
     DEVICE,
-    EVEN,
     FOREIGN,
     FUNCTION,
     HOST,
     INSTANCE,
     LAZY,
-    PER_CALL,
-    PER_ITERATION,
     SCALAR,
-    SHAPED,
-    TEXT,
-    TEXT_VALUE,
     TRACED,
     TREE,
     UNKNOWN,
+)
+from jaxlint.flow.lengths import of_own_length
+from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
+from jaxlint.flow.objects import Closure, Function, Read, Scope
+from jaxlint.flow.program import api
+from jaxlint.flow.shapes import names_stretch
+from jaxlint.flow.tags import DATA_SHAPE, EVEN, SHAPED, TEXT
+from jaxlint.flow.unrolled import note_unrolled
+from jaxlint.flow.values import (
+    PER_CALL,
+    PER_ITERATION,
+    TEXT_VALUE,
     UNKNOWN_VALUE,
     Origin,
     Value,
     as_member,
     collection,
-    join,
     tree,
 )
 from jaxlint.flow.watching import note_read

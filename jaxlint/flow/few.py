@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from jaxlint.flow.kinds import CLASS, LAZY, MODULE
 from jaxlint.flow.objects import Function
 from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.values import CLASS, LAZY, MODULE, Value
+from jaxlint.flow.values import Value
 
 _CLOSED = re.compile(
     r"(typing\.|typing_extensions\.|t\.)?Literal\[.*\]|bool|type|(\w+\.)*(dtype|DTypeLike|DType)"

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 
 from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import SCALAR, TREE
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.origin_words import ROUNDS
 from jaxlint.flow.shapes import LENGTH
-from jaxlint.flow.values import BOUNDED, PER_CALL, PER_ITERATION, RAGGED, SCALAR, TREE, Origin, Value
+from jaxlint.flow.tags import BOUNDED, RAGGED
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value
 from jaxlint.flow.walking import own_nodes, walk
 
 ACCUMULATOR = "accumulator"  # the word for what a loop counts up

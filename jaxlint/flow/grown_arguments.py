@@ -9,9 +9,11 @@ from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Growth
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.growth import bare, each
+from jaxlint.flow.kinds import INSTANCE
 from jaxlint.flow.objects import BoundaryState, Instance
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.values import GROWN, INSTANCE, Value
+from jaxlint.flow.tags import GROWN
+from jaxlint.flow.values import Value
 
 
 class PendingGrowth(PendingFact):

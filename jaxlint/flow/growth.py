@@ -13,18 +13,11 @@ from typing import NamedTuple
 
 from jaxlint.flow.bindings import bindings_of
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import INSTANCE, TREE
 from jaxlint.flow.objects import Closure, Instance
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import (
-    GROWN,
-    INSTANCE,
-    LENGTHENED,
-    PER_CALL,
-    PER_ITERATION,
-    TREE,
-    Origin,
-    Value,
-)
+from jaxlint.flow.tags import GROWN, LENGTHENED
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value
 from jaxlint.flow.walking import walk
 
 _GROWTH = GROWN | LENGTHENED

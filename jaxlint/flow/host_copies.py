@@ -7,16 +7,10 @@ from collections.abc import Iterator
 
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import DEVICE, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.outputs import is_called_a_number, output_of
-from jaxlint.flow.values import (
-    DEVICE,
-    SCALAR,
-    TREE,
-    UNKNOWN,
-    Value,
-    parts,
-)
+from jaxlint.flow.values import Value, parts
 from jaxlint.flow.walking import children
 from jaxlint.jax_api.arrays import REDUCTIONS
 

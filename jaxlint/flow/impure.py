@@ -6,10 +6,11 @@ import ast
 
 from jaxlint.flow.facts import ImpureCall
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import CONSTANT
 from jaxlint.flow.mutation import environment_key
 from jaxlint.flow.objects import Read
 from jaxlint.flow.outer import where_kept
-from jaxlint.flow.values import CONSTANT, Value
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import walk
 from jaxlint.jax_api.impure import GENERATORS, RANDOM, impurity
 from jaxlint.jax_api.transforms import JIT, VMAP

@@ -7,11 +7,12 @@ import ast
 from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.facts import EagerInit
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import API, FOREIGN, FUNCTION, INSTANCE, UNKNOWN
 from jaxlint.flow.mapped import Sources, variants_of
 from jaxlint.flow.objects import Closure, Foreign, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.values import API, DEVICE_VALUE, FOREIGN, FUNCTION, INSTANCE, TRACED_VALUE, UNKNOWN, Value
+from jaxlint.flow.values import DEVICE_VALUE, TRACED_VALUE, Value
 from jaxlint.flow.walking import children, own_nodes, walk
 from jaxlint.pattern import pattern
 

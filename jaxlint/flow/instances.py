@@ -7,27 +7,13 @@ import ast
 from jaxlint.flow.argument_binding import bind, default_value
 from jaxlint.flow.facts import Instantiation
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.joining import join
+from jaxlint.flow.kinds import CONCRETE, CONSTANT, FOREIGN, INSTANCE, PARAMETER, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.mutation import Made
-from jaxlint.flow.objects import ClassInfo, Closure, Instance, Origin
+from jaxlint.flow.objects import ClassInfo, Closure, Instance
 from jaxlint.flow.shared_fields import settle
-from jaxlint.flow.values import (
-    CONCRETE,
-    CONSTANT,
-    FOREIGN,
-    FRESH,
-    INSTANCE,
-    PARAMETER,
-    PER_ITERATION,
-    SCALAR,
-    SHAPED,
-    TREE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Value,
-    join,
-    parts,
-    tree,
-)
+from jaxlint.flow.tags import FRESH, SHAPED
+from jaxlint.flow.values import PER_ITERATION, UNKNOWN_VALUE, Origin, Value, parts, tree
 from jaxlint.jax_api.transforms import EAGER
 
 # Constructors that only store their annotated fields.

@@ -6,39 +6,35 @@ import ast
 
 from jaxlint.flow.few import is_enum
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.values import (
+from jaxlint.flow.joining import join_all
+from jaxlint.flow.kinds import (
     API,
     ARRAYS,
-    BOOLEAN_MASK,
     BOUNDARY,
-    BOUNDED,
-    CHUNK,
     CLASS,
     CONSTANT,
-    EVEN,
     FOREIGN,
     FUNCTION,
     HOST,
     INSTANCE,
-    MEMBER,
     PARAMETER,
-    PER_CALL,
-    PER_ITERATION,
-    RAGGED,
     SCALAR,
     SHAPE,
-    SHAPE_VALUE,
-    SHAPED,
-    TEXT,
-    TRACED_PARAMETER,
     TREE,
     UNKNOWN,
+)
+from jaxlint.flow.tags import BOOLEAN_MASK, BOUNDED, EVEN, MEMBER, RAGGED, SHAPED, TEXT
+from jaxlint.flow.values import (
+    CHUNK,
+    PER_CALL,
+    PER_ITERATION,
+    SHAPE_VALUE,
+    TRACED_PARAMETER,
     UNKNOWN_VALUE,
     Choices,
     Origin,
     Value,
     is_number,
-    join_all,
     parts,
 )
 

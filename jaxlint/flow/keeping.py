@@ -11,22 +11,13 @@ from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_copies import copy_of_device_array
 from jaxlint.flow.kept_bounds import is_emptied, is_joined, is_sampled
+from jaxlint.flow.kinds import ARRAYS, CONCRETE, DEVICE, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.loop_sources import has_decoder, is_decoded, kind_of_loop
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.rounds import counted_members
-from jaxlint.flow.values import (
-    ARRAYS,
-    CONCRETE,
-    DEVICE,
-    INSTANCE,
-    TREE,
-    UNKNOWN,
-    Value,
-    is_small,
-    parts,
-)
+from jaxlint.flow.values import Value, is_small, parts
 from jaxlint.flow.walking import own_nodes, walk
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})

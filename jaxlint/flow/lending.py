@@ -13,9 +13,10 @@ from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.buffers import may_share
 from jaxlint.flow.facts import HostBufferMutated
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import API, FUNCTION, HOST, TREE, UNKNOWN
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import API, FUNCTION, HOST, TREE, UNKNOWN, Value
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import nodes_of
 from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
 from jaxlint.jax_api.transforms import EAGER
@@ -40,7 +41,7 @@ class Loan:
         self.kept = kept
         self.made = made
         self.waited = False
-        self.donating = True  # of two joined the one that was not waited for stays, see flow.values
+        self.donating = True  # of two joined the one that was not waited for stays, see flow.joining
 
     def after_waiting(self) -> Loan:
         """The same loan from there on."""

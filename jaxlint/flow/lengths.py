@@ -8,20 +8,14 @@ import re
 from jaxlint.flow import text
 from jaxlint.flow.filled import flushes, open_loop
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.shapes import LENGTH
+from jaxlint.flow.tags import BOUNDED, EVEN, RAGGED, SHAPED, TEXT
 from jaxlint.flow.values import (
-    BOUNDED,
-    EVEN,
-    INSTANCE,
     PER_CALL,
     PER_ITERATION,
-    RAGGED,
-    SHAPED,
-    TEXT,
     TEXT_VALUE,
-    TREE,
-    UNKNOWN,
     UNKNOWN_VALUE,
     Origin,
     Value,

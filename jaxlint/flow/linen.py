@@ -12,16 +12,9 @@ from typing import NamedTuple
 
 from jaxlint.flow.attributes import bound_method
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import CONSTANT, FUNCTION, TREE
 from jaxlint.flow.objects import Closure
-from jaxlint.flow.values import (
-    CONSTANT,
-    FUNCTION,
-    TRACED_PARAMETER,
-    TREE,
-    UNKNOWN_VALUE,
-    Value,
-    tree,
-)
+from jaxlint.flow.values import TRACED_PARAMETER, UNKNOWN_VALUE, Value, tree
 
 _RUNNING = frozenset({"apply", "init", "init_with_output"})
 _OWN = frozenset({"method", "rngs", "mutable", "capture_intermediates"})  # what the method does not get

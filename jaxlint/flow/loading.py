@@ -7,10 +7,11 @@ import ast
 from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
 from jaxlint.flow.objects import Closure
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.values import API, CLASS, FOREIGN, FUNCTION, INSTANCE, UNKNOWN_VALUE, Value
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.jax_api.loading import ABSTRACT, LOADERS, RESTORE_KEYWORDS
 

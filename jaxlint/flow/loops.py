@@ -13,34 +13,14 @@ from jaxlint.flow.filled import ACCUMULATOR, note_counts, note_filled
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.growth import after_loop, growing_in
 from jaxlint.flow.iteration import as_iterable, iterated
+from jaxlint.flow.joining import join, join_environments
+from jaxlint.flow.kinds import CONSTANT, DEVICE, HOST, INSTANCE, SCALAR, SHAPE, UNKNOWN
 from jaxlint.flow.lengths import of_own_length, resized
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.statements import target_names
+from jaxlint.flow.tags import BOUNDED, CARRIED, GROWN, INTEGER, MOVED, SMALL, ZERO_DIM
 from jaxlint.flow.unrolled import note_loop
-from jaxlint.flow.values import (
-    BOUNDED,
-    CARRIED,
-    CONSTANT,
-    DEVICE,
-    GROWN,
-    HOST,
-    INSTANCE,
-    INTEGER,
-    MOVED,
-    PER_CALL,
-    PER_ITERATION,
-    SCALAR,
-    SHAPE,
-    SMALL,
-    UNKNOWN,
-    ZERO_DIM,
-    Origin,
-    Value,
-    is_number,
-    is_small,
-    join,
-    join_environments,
-)
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, is_number, is_small
 from jaxlint.jax_api.transforms import JIT
 
 LoopNode = ast.For | ast.AsyncFor | ast.While

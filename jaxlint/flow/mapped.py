@@ -8,11 +8,12 @@ from typing import Any
 from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.facts import WideMap
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import API, CONSTANT, LAZY
 from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.stack_use import StackUses
-from jaxlint.flow.values import API, CONSTANT, LAZY, Value
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.pattern import pattern
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import API, ARRAYS, CONSTANT, TREE
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import API, ARRAYS, BOOLEAN_MASK, CONSTANT, TREE, Value, parts
+from jaxlint.flow.tags import BOOLEAN_MASK
+from jaxlint.flow.values import Value, parts
 from jaxlint.flow.walking import walk
 from jaxlint.jax_api.arrays import BOOLEAN, BOOLEAN_DTYPES, BOOLEAN_METHODS, MOVING, TAKES_DTYPE
 

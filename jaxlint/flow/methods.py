@@ -8,40 +8,40 @@ from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.clearing import note_clearing
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.joining import join
 from jaxlint.flow.keeping import note_append
-from jaxlint.flow.shapes import settles
-from jaxlint.flow.sources import per_round
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     ARRAYS,
-    BOOLEAN_MASK,
     BOUNDARY,
     CLASS,
     CONCRETE,
     CONSTANT,
-    DATA_SHAPE,
     DEVICE,
     INDEXER,
     INSTANCE,
-    NONE,
     PARAMETER,
-    PER_CALL,
-    PER_ITERATION,
     SCALAR,
     SHAPE,
-    SHAPE_VALUE,
-    TEXT,
     TRACED,
-    TRACED_PARAMETER,
-    TRACED_VALUE,
     TRACERS,
     TREE,
     UNKNOWN,
+)
+from jaxlint.flow.shapes import settles
+from jaxlint.flow.sources import per_round
+from jaxlint.flow.tags import BOOLEAN_MASK, DATA_SHAPE, TEXT
+from jaxlint.flow.values import (
+    NONE,
+    PER_CALL,
+    PER_ITERATION,
+    SHAPE_VALUE,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
     UNKNOWN_VALUE,
     Origin,
     Value,
     collection,
     is_number,
-    join,
     like,
     tree,
 )

@@ -8,8 +8,8 @@ import re
 from jaxlint.flow.bindings import Bindings, bindings_of, look
 from jaxlint.flow.calls_in_view import CallInView, calls_in_view
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import BOUNDARY, FUNCTION
 from jaxlint.flow.operand import last_name
-from jaxlint.flow.values import BOUNDARY, FUNCTION
 
 # What a tree of parameters or gradients is called, and what is called so that is none.
 _OF_MODEL = re.compile(

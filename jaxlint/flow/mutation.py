@@ -10,9 +10,10 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.kinds import CLASS, INSTANCE, MODULE
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import CLASS, INSTANCE, MODULE, Value
+from jaxlint.flow.values import Value
 
 if TYPE_CHECKING:
     from jaxlint.flow.evaluations import Evaluation

@@ -7,9 +7,10 @@ from jaxlint.flow.crossing import Passed
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
+from jaxlint.flow.kinds import FOREIGN, FUNCTION, INSTANCE, PARTIAL
 from jaxlint.flow.objects import BoundaryState, Foreign
 from jaxlint.flow.operand import hashing
-from jaxlint.flow.values import FOREIGN, FUNCTION, INSTANCE, PARTIAL, Value
+from jaxlint.flow.values import Value
 
 _SET_UP = frozenset({"setUp", "setup_method", "__init__"})
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from jaxlint.flow.values import INSTANCE, TREE, UNKNOWN_VALUE, Origin, Value, join
+from jaxlint.flow.joining import join
+from jaxlint.flow.kinds import INSTANCE, TREE
+from jaxlint.flow.values import UNKNOWN_VALUE, Origin, Value
 from jaxlint.index import installed
 
 if TYPE_CHECKING:

@@ -9,30 +9,24 @@ from jaxlint.finding import Place
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.freshness import freshness
-from jaxlint.flow.objects import Closure, Foreign, Instance, Origin, PartialApi
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     API,
     BOUNDARY,
     CONCRETE,
     CONSTANT,
     FACT_KINDS,
     FOREIGN,
-    FRESH,
     FUNCTION,
     INSTANCE,
-    MEMBER,
     PARTIAL,
     SCALAR,
     SHAPE,
-    SMALL,
     TREE,
     UNKNOWN,
-    ZERO_DIM,
-    Choices,
-    Value,
-    is_number,
-    is_small,
 )
+from jaxlint.flow.objects import Closure, Foreign, Instance, PartialApi
+from jaxlint.flow.tags import FRESH, MEMBER, SMALL, ZERO_DIM
+from jaxlint.flow.values import Choices, Origin, Value, is_number, is_small
 
 _LEAVES = 24
 _DEPTH = 4

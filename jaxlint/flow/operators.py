@@ -7,57 +7,60 @@ import ast
 from jaxlint.flow import dtypes, growth, impure, masks, text, traced, weak_types
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of, picked
-from jaxlint.flow.peaks import note_counter
-from jaxlint.flow.shapes import is_rounded, repeated, settled_by, sliced, varied_part
-from jaxlint.flow.values import (
+from jaxlint.flow.joining import join, join_environments
+from jaxlint.flow.kinds import (
     API,
     ARRAYS,
-    BOOL_VALUE,
-    BOOLEAN_MASK,
     BOUNDARY,
-    BOUNDED,
-    CARRIED,
     CLASS,
     CONCRETE,
     CONSTANT,
-    DATA_SHAPE,
     DEVICE,
-    DEVICE_MASK,
     FUNCTION,
     HOST,
-    HOST_MASK,
     INDEXER,
     INSTANCE,
-    LOW,
-    MEMBER,
     MODULE,
-    MOVED,
     NUMBERS,
     PARAMETER,
-    PER_CALL,
-    PER_ITERATION,
-    RAGGED,
     SCALAR,
     SHAPE,
-    SHAPE_VALUE,
-    SHAPED,
-    SMALL,
-    TEXT,
     TRACED,
-    TRACED_MASK,
-    TRACED_PARAMETER,
-    TRACED_VALUE,
     TRACERS,
     TREE,
     UNKNOWN,
-    UNKNOWN_VALUE,
+)
+from jaxlint.flow.peaks import note_counter
+from jaxlint.flow.shapes import is_rounded, repeated, settled_by, sliced, varied_part
+from jaxlint.flow.tags import (
+    BOOLEAN_MASK,
+    BOUNDED,
+    CARRIED,
+    DATA_SHAPE,
+    LOW,
+    MEMBER,
+    MOVED,
+    RAGGED,
+    SHAPED,
+    SMALL,
+    TEXT,
     UPDATED,
+)
+from jaxlint.flow.values import (
+    BOOL_VALUE,
+    DEVICE_MASK,
+    HOST_MASK,
+    PER_CALL,
+    PER_ITERATION,
+    SHAPE_VALUE,
+    TRACED_MASK,
+    TRACED_PARAMETER,
+    TRACED_VALUE,
+    UNKNOWN_VALUE,
     Origin,
     Value,
     collection,
     is_number,
-    join,
-    join_environments,
     like,
 )
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import FOREIGN
 from jaxlint.flow.objects import Foreign
-from jaxlint.flow.values import (
-    FOREIGN,
-    TRACED_PARAMETER,
-    UNKNOWN_VALUE,
-    Value,
-    tree,
-)
+from jaxlint.flow.values import TRACED_PARAMETER, UNKNOWN_VALUE, Value, tree
 from jaxlint.jax_api.precision import SECOND_ORDER
 from jaxlint.jax_api.transforms import JIT
 

@@ -10,13 +10,15 @@ from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import UnstableStructure
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import TREE, UNKNOWN
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.shapes import FEW
-from jaxlint.flow.values import PER_ITERATION, RAGGED, TREE, UNKNOWN, Value
+from jaxlint.flow.tags import RAGGED
+from jaxlint.flow.values import PER_ITERATION, Value
 from jaxlint.flow.windows import filling
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import ast
 
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.kinds import CLASS, INSTANCE, MODULE, TREE
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import CLASS, INSTANCE, MODULE, TREE, Value
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import nodes_of
 
 _MEMBERS = frozenset({"setdefault", "get"})  # what they give is a member of their receiver

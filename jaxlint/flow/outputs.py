@@ -10,22 +10,11 @@ from typing import NamedTuple
 from jaxlint.finding import Place
 from jaxlint.flow.bindings import Bindings, look, scope_of
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import API, BOUNDARY, CONSTANT, DEVICE, FUNCTION, INSTANCE, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import (
-    API,
-    BOUNDARY,
-    CONSTANT,
-    DEVICE,
-    FUNCTION,
-    INSTANCE,
-    SCALAR,
-    TREE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Value,
-)
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import nodes_of, own_nodes, walk
 from jaxlint.pattern import pattern
 

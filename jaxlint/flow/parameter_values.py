@@ -7,21 +7,11 @@ import ast
 
 from jaxlint.flow.argument_binding import default_value
 from jaxlint.flow.few import is_one_of_few
+from jaxlint.flow.kinds import API, CLASS, INSTANCE, LAZY, PARAMETER, SCALAR, TRACED, UNKNOWN
 from jaxlint.flow.objects import Function, Instance
 from jaxlint.flow.program import Program
-from jaxlint.flow.values import (
-    API,
-    BOUNDED,
-    CLASS,
-    INSTANCE,
-    LAZY,
-    PARAMETER,
-    PER_CALL,
-    SCALAR,
-    TRACED,
-    UNKNOWN,
-    Value,
-)
+from jaxlint.flow.tags import BOUNDED
+from jaxlint.flow.values import PER_CALL, Value
 
 
 def as_passed(program: Program, function: Function, name: str, value: Value) -> Value:

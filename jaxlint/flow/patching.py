@@ -6,10 +6,10 @@ import ast
 
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import API, CONSTANT, UNKNOWN
 from jaxlint.flow.mutation import Key, Mutated, attribute_key, environment_key
-from jaxlint.flow.objects import Origin
 from jaxlint.flow.text import spelled
-from jaxlint.flow.values import API, CONSTANT, UNKNOWN, UNKNOWN_VALUE, Value
+from jaxlint.flow.values import UNKNOWN_VALUE, Origin, Value
 
 # Methods of pytest's monkeypatch and of pytest-mock's mocker, and `start` of a patcher.
 METHODS = frozenset(

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from jaxlint.flow.bindings import Bindings
 from jaxlint.flow.facts import PeakRead
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import CONSTANT
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import CONSTANT, UNKNOWN_VALUE, Value
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import REPEATING, children, walk
 from jaxlint.pattern import pattern
 

@@ -5,20 +5,11 @@ from __future__ import annotations
 
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import FOREIGN, FUNCTION, INSTANCE, TREE
 from jaxlint.flow.objects import Closure, Foreign, Function, Instance
 from jaxlint.flow.origin_words import DRAWN
-from jaxlint.flow.values import (
-    BOUNDED,
-    FOREIGN,
-    FUNCTION,
-    INSTANCE,
-    PER_CALL,
-    PER_ITERATION,
-    SHAPED,
-    TREE,
-    Value,
-    as_member,
-)
+from jaxlint.flow.tags import BOUNDED, SHAPED
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, Value, as_member
 
 _NESTED = 3  # how deep what a call returns is looked into
 HOLDERS = frozenset((FUNCTION, INSTANCE, FOREIGN, TREE))

@@ -15,21 +15,13 @@ from jaxlint.finding import Place
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.guards import TRACER_BRANCH
+from jaxlint.flow.kinds import FUNCTION, TREE, UNKNOWN
 from jaxlint.flow.objects import BoundaryState, Closure, Function
 from jaxlint.flow.parameter_values import as_annotated, as_passed, when_unknown
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.returned_values import HOLDERS, as_seen_by, rehome
-from jaxlint.flow.values import (
-    FUNCTION,
-    LENGTHENED,
-    NONE,
-    PER_CALL_UNKNOWN,
-    TREE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Value,
-    has_types,
-)
+from jaxlint.flow.tags import LENGTHENED
+from jaxlint.flow.values import NONE, PER_CALL_UNKNOWN, UNKNOWN_VALUE, Value, has_types
 from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:

@@ -7,25 +7,11 @@ from typing import NamedTuple
 
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.joining import join_all
+from jaxlint.flow.kinds import CONCRETE, CONSTANT, SCALAR, SHAPE, TREE, UNKNOWN
 from jaxlint.flow.origin_words import DRAWN, LEN_OF_ANOTHER
-from jaxlint.flow.values import (
-    BOUNDED,
-    CONCRETE,
-    CONSTANT,
-    EVEN,
-    PER_ITERATION,
-    RAGGED,
-    SCALAR,
-    SHAPE,
-    SHAPED,
-    TREE,
-    UNKNOWN,
-    Origin,
-    Value,
-    collection,
-    join_all,
-    parts,
-)
+from jaxlint.flow.tags import BOUNDED, EVEN, RAGGED, SHAPED
+from jaxlint.flow.values import PER_ITERATION, Origin, Value, collection, parts
 from jaxlint.flow.walking import walk
 from jaxlint.flow.widths import Width, width
 from jaxlint.jax_api.arrays import OWN_SHAPE, REDUCTIONS

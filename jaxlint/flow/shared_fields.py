@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.kinds import SCALAR, SHAPE
 from jaxlint.flow.objects import Function, Instance
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import PER_CALL, SCALAR, SHAPE
+from jaxlint.flow.values import PER_CALL
 from jaxlint.flow.walking import walk
 
 _PURE = frozenset({"int", "float", "bool", "len", "min", "max", "abs", "round", "sum"})

@@ -10,9 +10,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jaxlint.flow.kinds import CLASS, FUNCTION, INSTANCE, LAZY
 from jaxlint.flow.objects import ClassInfo, Function
 from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.values import CLASS, FUNCTION, INSTANCE, LAZY, Value
+from jaxlint.flow.values import Value
 from jaxlint.flow.walking import own_assignments, own_nodes, walk
 
 _DEPTH = 12

@@ -7,18 +7,8 @@ from jaxlint.flow.calls import call_value
 from jaxlint.flow.control import closure_of
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.values import (
-    CONSTANT,
-    INSTANCE,
-    TRACED_PARAMETER,
-    TRACED_VALUE,
-    TREE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Value,
-    is_boundary,
-    parts,
-)
+from jaxlint.flow.kinds import CONSTANT, INSTANCE, TREE, UNKNOWN
+from jaxlint.flow.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, is_boundary, parts
 from jaxlint.jax_api.solvers import ARRAY, SOLVERS, Argument, Handed
 from jaxlint.jax_api.solvers import TREE as TREE_OF_ARRAYS
 from jaxlint.jax_api.transforms import JIT

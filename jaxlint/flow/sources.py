@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
+from jaxlint.flow.joining import join_all
+from jaxlint.flow.kinds import DEVICE, FOREIGN, HOST, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.shapes import size
-from jaxlint.flow.values import (
-    BOUNDED,
-    FOREIGN,
-    HOST,
-    PER_CALL,
-    PER_ITERATION,
-    SCALAR,
-    TEXT,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    WEAK,
-    Origin,
-    Value,
-    collection,
-    join_all,
-    tree,
-)
+from jaxlint.flow.tags import BOUNDED, TEXT, WEAK
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, UNKNOWN_VALUE, Origin, Value, collection, tree
 
 _ARRAY_DRAWS = frozenset(
     {"permutation", "choice", "bytes", "multivariate_normal", "dirichlet", "multinomial", "permuted"}
@@ -161,8 +148,6 @@ def state(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("tree_leaves")
 def tree_leaves(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """Leaves are arrays; `tree_flatten` gives them with the structure."""
-    from jaxlint.flow.values import DEVICE, PARAMETER, TRACED, TREE
-
     subject = call.argument(0, "tree")
     kind = None
     if subject is not None and subject.kind in (PARAMETER, TRACED):

@@ -10,29 +10,14 @@ from jaxlint.flow.filled import ACCUMULATOR
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.guards import TRACER_BRANCH, TRY, asks_for_tracer, guard_of, takes_tracer_errors
 from jaxlint.flow.iteration import element_of
+from jaxlint.flow.joining import join, join_environments
 from jaxlint.flow.keeping import note_extension
+from jaxlint.flow.kinds import BOUNDARY, CONSTANT, FOREIGN, HOST, INSTANCE, SCALAR, TRACERS, TREE
 from jaxlint.flow.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.operators import combine
-from jaxlint.flow.values import (
-    BOUNDARY,
-    BOUNDED,
-    CONSTANT,
-    FOREIGN,
-    HOST,
-    INSTANCE,
-    NONE,
-    PER_CALL,
-    SCALAR,
-    TRACERS,
-    TREE,
-    UNKNOWN_VALUE,
-    Origin,
-    Value,
-    join,
-    join_environments,
-    parts,
-)
+from jaxlint.flow.tags import BOUNDED
+from jaxlint.flow.values import NONE, PER_CALL, UNKNOWN_VALUE, Origin, Value, parts
 from jaxlint.flow.walking import walk
 from jaxlint.flow.watching import forget
 from jaxlint.index.naming import imported_module

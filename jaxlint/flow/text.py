@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.values import (
-    CONSTANT,
-    TEXT,
-    TEXT_VALUE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Origin,
-    Value,
-    collection,
-    tree,
-)
+from jaxlint.flow.kinds import CONSTANT, UNKNOWN
+from jaxlint.flow.tags import TEXT
+from jaxlint.flow.values import TEXT_VALUE, UNKNOWN_VALUE, Origin, Value, collection, tree
 
 _OWN_NAME = "module name"
 

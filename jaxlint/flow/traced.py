@@ -6,17 +6,10 @@ import ast
 
 from jaxlint.flow.facts import DataDependentShape, NumpyOnTraced, TracedBranch, TracedShape
 from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.kinds import CONSTANT, PARAMETER, TRACED, TRACERS, TREE
 from jaxlint.flow.operand import operand
-from jaxlint.flow.values import (
-    BOOLEAN_MASK,
-    CONSTANT,
-    PARAMETER,
-    TRACED,
-    TRACERS,
-    TREE,
-    Value,
-    parts,
-)
+from jaxlint.flow.tags import BOOLEAN_MASK
+from jaxlint.flow.values import Value, parts
 from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 from jaxlint.jax_api.transforms import JIT, VMAP
 

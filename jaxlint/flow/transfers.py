@@ -10,10 +10,11 @@ from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.facts import DatasetTransfer, Replication
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import DEVICE, HOST, TREE, UNKNOWN
 from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.values import DEVICE, DEVICE_VALUE, HOST, TREE, UNKNOWN, Value, is_small
+from jaxlint.flow.values import DEVICE_VALUE, Value, is_small
 from jaxlint.flow.walking import REPEATING, children, walk
 from jaxlint.pattern import pattern
 

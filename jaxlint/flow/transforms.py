@@ -10,27 +10,21 @@ from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
-from jaxlint.flow.objects import Closure, Foreign, PartialApi
-from jaxlint.flow.values import (
+from jaxlint.flow.kinds import (
     API,
     BOUNDARY,
     CLASS,
     CONSTANT,
     FOREIGN,
-    FRESH,
     FUNCTION,
     INSTANCE,
     PARTIAL,
-    TRACED_PARAMETER,
     TREE,
     UNKNOWN,
-    UNKNOWN_VALUE,
-    Origin,
-    Value,
-    is_boundary,
-    parts,
-    tree,
 )
+from jaxlint.flow.objects import Closure, Foreign, PartialApi
+from jaxlint.flow.tags import FRESH
+from jaxlint.flow.values import TRACED_PARAMETER, UNKNOWN_VALUE, Origin, Value, is_boundary, parts, tree
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, TRACERS, TRANSFORMS, VMAP
 
 

@@ -8,20 +8,10 @@ from collections.abc import Iterator
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.facts import Unrolled
 from jaxlint.flow.frame import Frame, Loop, evaluate
+from jaxlint.flow.kinds import HOST, INDEXER, NUMBERS, PARAMETER, SHAPE, TRACED, TRACERS, TREE
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.rounds import Rounds, counted, rounds
-from jaxlint.flow.values import (
-    HOST,
-    INDEXER,
-    NUMBERS,
-    PARAMETER,
-    SHAPE,
-    TRACED,
-    TRACERS,
-    TREE,
-    Value,
-    parts,
-)
+from jaxlint.flow.values import Value, parts
 from jaxlint.flow.walking import walk
 
 LONG = 16  # rounds of one loop

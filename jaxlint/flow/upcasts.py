@@ -9,20 +9,14 @@ from jaxlint.flow.bindings import look, scope_of
 from jaxlint.flow.dtypes import dtype_of, is_low, lowered
 from jaxlint.flow.facts import TreeUpcast
 from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.kinds import API, FUNCTION, LAZY, PARTIAL
 from jaxlint.flow.model_trees import DATA, is_of_model, name_of
 from jaxlint.flow.objects import Closure
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import api
 from jaxlint.flow.upcast_uses import names_low_dtype, targets_of, uses_of
-from jaxlint.flow.values import (
-    API,
-    FUNCTION,
-    LAZY,
-    PARTIAL,
-    UNKNOWN_VALUE,
-    Value,
-)
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.jax_api.precision import CASTS, FULL, LOW, dtype_named
 

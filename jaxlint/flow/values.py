@@ -7,105 +7,38 @@ be a mutable record of the thing itself (a boundary, an instance).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jaxlint.flow.facts import Kind, Tag, Varies
+from jaxlint.flow.facts import Varies
+from jaxlint.flow.kinds import (
+    API,
+    BOUNDARY,
+    CONSTANT,
+    DEVICE,
+    DTYPE,
+    FACT_KINDS,
+    FOREIGN,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    NUMBERS,
+    PARAMETER,
+    PARTIAL,
+    SCALAR,
+    SHAPE,
+    TRACED,
+    TREE,
+    UNKNOWN,
+)
+from jaxlint.flow.tags import BOOLEAN_MASK, BOUNDED, LENGTHENED, LOW, SHAPED, SMALL, TEXT, TYPES
 
 if TYPE_CHECKING:
     from jaxlint.finding import Place
     from jaxlint.flow.program import LoadedModule
 
-# Kinds are plain integers: the analysis compares them millions of times.
-(
-    UNKNOWN,
-    CONSTANT,  # data: the Python value
-    SCALAR,  # a Python number
-    SHAPE,  # static under a trace
-    HOST,
-    DEVICE,
-    TRACED,
-    PARAMETER,  # of traced code: perhaps a tree, perhaps None
-    FUNCTION,  # data: objects.Closure
-    BOUNDARY,  # data: boundary.BoundaryState
-    TREE,  # data: list of values, dict of key → value, or None; element: what any member may be
-    INSTANCE,  # data: objects.Instance
-    CLASS,  # data: objects.ClassInfo
-    API,  # data: canonical dotted name
-    MODULE,  # data: LoadedModule
-    DTYPE,
-    INDEXER,  # x.at; data: the array
-    PARTIAL,  # data: objects.PartialApi
-    FOREIGN,  # an object a known library made; data: objects.Foreign
-    LAZY,  # an import of the project not looked at yet; data: (dotted name, importing module's entry)
-    ONE_OF,  # one of several callables; data: list of values
-) = range(21)
-
-FACT_KINDS: dict[int, Kind] = {
-    UNKNOWN: Kind.UNKNOWN,
-    CONSTANT: Kind.CONSTANT,
-    SCALAR: Kind.SCALAR,
-    SHAPE: Kind.SHAPE,
-    HOST: Kind.HOST,
-    DEVICE: Kind.DEVICE,
-    TRACED: Kind.TRACED,
-    PARAMETER: Kind.TRACED_PARAMETER,
-    FUNCTION: Kind.FUNCTION,
-    BOUNDARY: Kind.BOUNDARY,
-    TREE: Kind.TREE,
-    INSTANCE: Kind.INSTANCE,
-    CLASS: Kind.CLASS,
-    API: Kind.API,
-    MODULE: Kind.MODULE,
-    DTYPE: Kind.DTYPE,
-    INDEXER: Kind.OTHER,
-    PARTIAL: Kind.FUNCTION,
-    FOREIGN: Kind.OTHER,
-    LAZY: Kind.UNKNOWN,
-    ONE_OF: Kind.FUNCTION,
-}
-
-# Tags as integers, for the same reason.
-BOOLEAN_MASK = int(Tag.BOOLEAN_MASK)
-DATA_SHAPE = int(Tag.DATA_SHAPE)
-GROWN = int(Tag.GROWN)
-FRESH = int(Tag.FRESH)
-UPDATED = int(Tag.UPDATED)
-SMALL = int(Tag.SMALL)
-BOUNDED = int(Tag.BOUNDED)
-RAGGED = int(Tag.RAGGED)
-TEXT = int(Tag.TEXT)
-ZERO_DIM = int(Tag.ZERO_DIM)
-# Marks of a loop in its rehearsal, not a fact's business: a name the loop carries round, and what arithmetic
-# made of one.
-CARRIED = 1 << 16
-MOVED = 1 << 17
-WEAK = 1 << 18  # a container that holds its keys or values weakly
-LOW = 1 << 19  # floats of 16 bits or fewer
-LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
-EVEN = 1 << 23  # another stretch of something each time, or another text of `size` letters, but of one length
-NOTHING_OR = 1 << 22  # None on one path, an array, a tree or an object on another
-MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
-
-# Of what is traced for a call with a weak argument, see flow.weak_types.
-STRONG = 1 << 24  # has a dtype of its own
-WEAK_TYPED = 1 << 25  # takes the dtype of what it meets
-INTEGER = 1 << 26  # of integers
-TYPES = STRONG | WEAK_TYPED | INTEGER
-
-CONSTANT_VARIES = int(Varies.CONSTANT)
+# How often a value changes. An integer, like kinds and tags.
 PER_CALL = int(Varies.PER_CALL)
 PER_ITERATION = int(Varies.PER_ITERATION)
-
-ARRAYS = frozenset((HOST, DEVICE, TRACED, PARAMETER))
-CONCRETE = frozenset((HOST, DEVICE))
-TRACERS = frozenset((TRACED, PARAMETER))
-NUMBERS = frozenset((CONSTANT, SCALAR))
-
-# Survive a join if either side has them.
-_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTHING_OR
-_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES  # only if both have them
-
 
 _NESTED = 3  # containers in containers are looked into so far
 
@@ -227,13 +160,8 @@ DEVICE_MASK = Value(DEVICE, tags=BOOLEAN_MASK)
 HOST_VALUE = Value(HOST)
 HOST_MASK = Value(HOST, tags=BOOLEAN_MASK)
 SHAPE_VALUE = Value(SHAPE)
-SCALAR_VALUE = Value(SCALAR)
 BOOL_VALUE = Value(SCALAR, tags=BOUNDED)
 TEXT_VALUE = Value(UNKNOWN, tags=TEXT)
-DTYPE_VALUE = Value(DTYPE)
-ANY_TREE = Value(TREE)
-
-SHAPED = DATA_SHAPE | RAGGED | GROWN  # the shape is not the same each time
 
 _SMALL_ELEMENTS = 1 << 18  # 1 MiB of float32
 
@@ -318,141 +246,3 @@ def tree(members: list[Value] | dict[Any, Value], origin: Origin | None = None, 
 def collection(element: Value | None, origin: Origin | None = None) -> Value:
     """A container of any number of like members."""
     return Value(TREE, 0, 0, None, element, origin)
-
-
-def join(a: Value, b: Value) -> Value:
-    """What is known when either may be the value."""
-    if a is b:
-        return a
-    tags = (a.tags | b.tags) & _MAY | a.tags & b.tags & _MUST
-    if a.kind == b.kind:
-        return _join_alike(a, b, tags)
-    kinds = {a.kind, b.kind}
-    if DEVICE in kinds and (is_number(a) or is_number(b)):
-        array = a if a.kind == DEVICE else b
-        return Value(DEVICE, 0, tags | (array.tags & SMALL), None, None, array.origin, array.size)
-    if kinds <= TRACERS:
-        return Value(PARAMETER, 0, tags)
-    if kinds == NUMBERS:
-        constant, scalar = (a, b) if a.kind == CONSTANT else (b, a)
-        if isinstance(constant.data, (int, float)):
-            return Value(
-                SCALAR, scalar.varies, tags | scalar.tags & (CARRIED | MOVED), None, None, scalar.origin
-            )
-        return UNKNOWN_VALUE
-    if CONSTANT in kinds and (a.data is None if a.kind == CONSTANT else b.data is None):
-        other = b if a.kind == CONSTANT else a
-        if other.kind in _IMPORTED:
-            return other  # `except ImportError: module = None`: who uses it has it
-        if other.kind in (DEVICE, HOST, TRACED, TREE, INSTANCE):
-            tags |= NOTHING_OR
-    elif kinds == {CONSTANT, UNKNOWN}:
-        constant, other = (a, b) if a.kind == CONSTANT else (b, a)
-        if isinstance(constant.data, str) and other.tags & TEXT:
-            same = not other.tags & EVEN or other.size == len(constant.data)
-            return other if same else other.but(tags=other.tags & ~EVEN)
-    elif kinds == {API, UNKNOWN} and (a if a.kind == UNKNOWN else b).tags & BOUNDED:
-        return Value(UNKNOWN, 0, BOUNDED)  # one more of few names
-    if kinds <= _CALLABLES:
-        return _one_of(a, b)
-    if kinds == CONCRETE:
-        return Value(DEVICE, 0, tags, None, None, a.origin or b.origin)
-    return Value(UNKNOWN, max(a.varies, b.varies), tags, None, None, a.origin or b.origin)
-
-
-def _join_alike(a: Value, b: Value, tags: int) -> Value:
-    kind = a.kind
-    varies = max(a.varies, b.varies)
-    origin = a.origin if a.varies >= b.varies and a.origin else b.origin or a.origin
-    if kind == CONSTANT:
-        if type(a.data) is type(b.data) and a.data == b.data:
-            return a
-        if isinstance(a.data, bool) and isinstance(b.data, bool):
-            return BOOL_VALUE
-        if is_number(a) and is_number(b):
-            return Value(SCALAR, 0, tags | BOUNDED)
-        if isinstance(a.data, str) and isinstance(b.data, str):
-            even = EVEN if len(a.data) == len(b.data) else 0
-            return Value(
-                UNKNOWN, 0, tags | TEXT | BOUNDED | even, None, None, None, len(a.data) if even else None
-            )
-        return Value(UNKNOWN, varies, tags)
-    if kind == UNKNOWN and (a.data is not None or b.data is not None):
-        if a.data is None or (b.data is not None and b.data.donating):
-            return b  # a watch, see flow.watching: a donating one says more
-        return a
-    if kind == API:
-        return a if a.data == b.data else Value(UNKNOWN, 0, BOUNDED)
-    if kind == FOREIGN:
-        return a if a.data.api == b.data.api else UNKNOWN_VALUE
-    if kind == TREE:
-        return _join_trees(a, b, tags, varies, origin)
-    if kind == INSTANCE and a.data.cls is b.data.cls:
-        return Value(INSTANCE, varies, tags, a.data.joined(b.data), None, origin)
-    if kind in _CALLABLES and a.data is not b.data:
-        return _one_of(a, b)
-    if FUNCTION <= kind < DTYPE or kind == PARTIAL:
-        return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
-    size = None if a.size is None or b.size is None else max(a.size, b.size)
-    if tags & TEXT and a.size != b.size:
-        tags &= ~EVEN
-    small = a.tags & b.tags & SMALL
-    carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0
-    choices: Choices | str | None = None
-    if kind == DEVICE and PERHAPS_TREE in (a.data, b.data):
-        choices = PERHAPS_TREE
-    if kind == SCALAR and a.data is not None and b.data is not None:
-        choices = a.data if a.data.signature() == b.data.signature() else None
-    return Value(kind, varies, tags | small | carried, choices, None, origin, size)
-
-
-_IMPORTED = frozenset((API, MODULE, LAZY))
-_CALLABLES = frozenset((FUNCTION, BOUNDARY, CLASS, ONE_OF))
-_CHOICES = 6  # so many callables are told apart
-
-
-def _one_of(a: Value, b: Value) -> Value:
-    """Either of two callables, in the order they were met."""
-    choices: list[Value] = []
-    for value in (*(a.data if a.kind == ONE_OF else [a]), *(b.data if b.kind == ONE_OF else [b])):
-        if all(value.data is not known.data for known in choices):
-            choices.append(value)
-    return Value(ONE_OF, data=choices) if len(choices) <= _CHOICES else UNKNOWN_VALUE
-
-
-def _join_trees(a: Value, b: Value, tags: int, varies: int, origin: Origin | None) -> Value:
-    if a.data.__class__ is list and b.data.__class__ is list and len(a.data) == len(b.data):
-        return Value(
-            TREE, varies, tags, [join(p, q) for p, q in zip(a.data, b.data, strict=True)], None, origin
-        )
-    if a.data.__class__ is dict and b.data.__class__ is dict and a.data.keys() == b.data.keys():
-        return Value(TREE, varies, tags, {k: join(v, b.data[k]) for k, v in a.data.items()}, None, origin)
-    if a.data.__class__ is b.data.__class__ is list:
-        tags |= RAGGED  # of two lengths
-    return Value(TREE, varies, tags, None, join_all([*parts(a), *parts(b)]), origin)
-
-
-def join_all(values: Iterable[Value]) -> Value | None:
-    """The join of all, None of none."""
-    result: Value | None = None
-    for value in values:
-        result = value if result is None else join(result, value)
-    return result
-
-
-def join_environments(
-    one: dict[str, Value] | None, other: dict[str, Value] | None
-) -> dict[str, Value] | None:
-    """The join of two environments, made in place in the first. A name bound on one side only is kept as it
-    is: reading it on the other path is Python's own error."""
-    if one is None:
-        return other
-    if other is None:
-        return one
-    for name, value in other.items():
-        known = one.get(name)
-        if known is None:
-            one[name] = value
-        elif known is not value:
-            one[name] = join(known, value)
-    return one

@@ -12,8 +12,9 @@ from jaxlint.flow import lending
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import ReadAfterDonation
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import UNKNOWN
 from jaxlint.flow.objects import BoundaryState, Watch
-from jaxlint.flow.values import UNKNOWN, Value
+from jaxlint.flow.values import Value
 from jaxlint.jax_api.transforms import JIT
 
 

@@ -10,26 +10,9 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.values import (
-    API,
-    ARRAYS,
-    BOOLEAN_MASK,
-    CONSTANT,
-    DEVICE,
-    HOST,
-    INSTANCE,
-    INTEGER,
-    SCALAR,
-    STRONG,
-    TRACERS,
-    TREE,
-    TYPES,
-    WEAK_TYPED,
-    Origin,
-    Value,
-    is_number,
-    parts,
-)
+from jaxlint.flow.kinds import API, ARRAYS, CONSTANT, DEVICE, HOST, INSTANCE, SCALAR, TRACERS, TREE
+from jaxlint.flow.tags import BOOLEAN_MASK, INTEGER, STRONG, TYPES, WEAK_TYPED
+from jaxlint.flow.values import Origin, Value, is_number, parts
 from jaxlint.jax_api.arrays import DTYPES, OWN_SHAPE, REDUCTIONS, STRONG_MAKERS
 
 _INDICES = frozenset(

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from jaxlint.flow.bindings import bindings_of
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.kinds import INSTANCE
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.values import INSTANCE
 from jaxlint.flow.walking import own_nodes, walk
 
 _ADDING = frozenset({"append", "appendleft", "insert", "extend", "extendleft"})

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.kinds import BOUNDARY, CONSTANT, PARTIAL, SCALAR
 from jaxlint.flow.objects import PartialApi
 from jaxlint.flow.program import api
-from jaxlint.flow.values import (
-    BOUNDARY,
-    CONSTANT,
-    PARTIAL,
-    SCALAR,
-    UNKNOWN_VALUE,
-    Value,
-)
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 
 
 @api_call("trace_guard")
