@@ -13,11 +13,12 @@ from typing import Any
 
 from jaxlint.finding import Place
 from jaxlint.flow.boundary import PendingJit
+from jaxlint.flow.boundary_state import BoundaryState, Read
 from jaxlint.flow.described import describe
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import AbsorbedMutation, Proof
+from jaxlint.flow.functions import Function
 from jaxlint.flow.mutation import Cleared, Invoked, Made, Mutated
-from jaxlint.flow.objects import BoundaryState, Function, Read
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.run import Run
 from jaxlint.flow.staleness import calls_boundary, events, trace_of

@@ -32,6 +32,7 @@ from jaxlint.flow import sources as _sources
 from jaxlint.flow.absorbed import absorbed_mutations
 from jaxlint.flow.cached_tracers import cached_tracers
 from jaxlint.flow.callers import reached_eagerly, repeating_call
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
 from jaxlint.flow.definitions import PendingCache
@@ -40,9 +41,9 @@ from jaxlint.flow.equal_statics import equal_statics
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
+from jaxlint.flow.functions import Function
 from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.kinds import BOUNDARY
-from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.run import Run
 from jaxlint.flow.staleness import stale_reads

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.kinds import API, TREE
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.program import LoadedModule, api
 from jaxlint.flow.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.jax_api.precision import dtype_named

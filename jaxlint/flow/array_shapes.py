@@ -9,8 +9,8 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.flow import shape_functions, shape_values
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, BOUNDARY, FUNCTION, LAZY
-from jaxlint.flow.objects import Function
 from jaxlint.flow.outputs import calls_by_name
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shape_values import Array, Items, Known, Many, Number, Table

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.boundary_state import Read
+from jaxlint.flow.classes import ClassInfo
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import (
     API,
     ARRAYS,
@@ -27,7 +31,6 @@ from jaxlint.flow.kinds import (
     UNKNOWN,
 )
 from jaxlint.flow.mutation import Cleared, attribute_key, self_key
-from jaxlint.flow.objects import ClassInfo, Closure, Function, Read
 from jaxlint.flow.program import api
 from jaxlint.flow.tags import BOUNDED, LOW, RAGGED, SHAPED
 from jaxlint.flow.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Origin, Value, like

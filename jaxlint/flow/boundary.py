@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from jaxlint.flow.argument_sets import argument_set, equinox_donation
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.capturing import PendingCapture
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.described import describe, signature
 from jaxlint.flow.donating import PendingUselessDonation
 from jaxlint.flow.entering import trace_declaration
@@ -11,7 +13,6 @@ from jaxlint.flow.facts import JitCall
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
 from jaxlint.flow.kinds import API, BOUNDARY, FUNCTION, INSTANCE, ONE_OF, PARTIAL, UNKNOWN
-from jaxlint.flow.objects import BoundaryState, Closure, PartialApi
 from jaxlint.flow.operand import closure_word
 from jaxlint.flow.tags import FRESH
 from jaxlint.flow.transforms import constructs, partial_closure

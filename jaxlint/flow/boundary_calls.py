@@ -6,6 +6,7 @@ import ast
 
 from jaxlint.finding import Place
 from jaxlint.flow import growth
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.carry import note_carried
 from jaxlint.flow.crossing import Passed, argument_names, outside, traced_arguments
 from jaxlint.flow.described import describe, signature
@@ -33,11 +34,10 @@ from jaxlint.flow.kinds import (
 )
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.new_statics import maker_of_static
-from jaxlint.flow.objects import BoundaryState, Watch
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.optional import note_unstable
 from jaxlint.flow.values import UNKNOWN_VALUE, Value, parts
-from jaxlint.flow.watching import watch
+from jaxlint.flow.watching import Watch, watch
 from jaxlint.jax_api.transforms import EAGER, JIT
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from jaxlint.flow.effects import leaks
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import CachedTracer, Fact, Proof
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import INSTANCE
-from jaxlint.flow.objects import Function, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.run import Run
 from jaxlint.jax_api.transforms import EAGER, JIT
 

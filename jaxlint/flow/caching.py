@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jaxlint.flow.facts import CacheStore, Parameter
 from jaxlint.flow.few import is_one_of_few
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
+from jaxlint.flow.functions import Function
 from jaxlint.flow.keys import Key, is_executable
 from jaxlint.flow.kinds import (
     API,
@@ -24,7 +25,6 @@ from jaxlint.flow.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.tags import BOUNDED, TEXT, WEAK
 from jaxlint.flow.values import PER_ITERATION, Choices, Value, parts

@@ -21,6 +21,7 @@ from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.assignment import container_key
 from jaxlint.flow.attributes import attribute, bound_method
 from jaxlint.flow.candidates import candidates
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.crossing import as_traced, outside
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import API_CALLS, Call, Frame, evaluate, expression
@@ -52,7 +53,6 @@ from jaxlint.flow.loading import note_restore
 from jaxlint.flow.mapped import note_map, note_unknown_map
 from jaxlint.flow.methods import call_method
 from jaxlint.flow.mutation import Mutated
-from jaxlint.flow.objects import Closure, PartialApi
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.peaks import note_counter
 from jaxlint.flow.remat import note_gradient

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.objects import Function
+from jaxlint.flow.functions import Function
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.outputs import calls_of
 from jaxlint.flow.program import LoadedModule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Call
 from jaxlint.flow.kinds import BOUNDARY, FUNCTION
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
 
 

@@ -6,12 +6,12 @@ import ast
 from typing import Any
 
 from jaxlint.flow.bindings import Bindings, look
+from jaxlint.flow.boundary_state import BoundaryState, Read
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Capture, CapturedConstants
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import holds_arrays
 from jaxlint.flow.kinds import CONCRETE, DEVICE, FOREIGN, INSTANCE, TREE, UNKNOWN
-from jaxlint.flow.objects import BoundaryState, Read
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.tags import SMALL

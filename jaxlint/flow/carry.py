@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.bindings import bindings_of
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.crossing import Passed
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.kinds import CONCRETE, CONSTANT, DEVICE, INSTANCE, SCALAR, TRACED, TREE
 from jaxlint.flow.lengths import changing
-from jaxlint.flow.objects import BoundaryState, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule

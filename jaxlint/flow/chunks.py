@@ -9,9 +9,9 @@ from jaxlint.flow.array_shapes import ArrayShapes
 from jaxlint.flow.bindings import look
 from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CONSTANT
 from jaxlint.flow.mapped import Sources
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.shape_values import Array, Items, Table, member

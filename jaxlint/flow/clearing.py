@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import CachesCleared
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.mutation import Cleared
-from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
 
 

@@ -28,7 +28,7 @@ from jaxlint.flow.facts import (
     Tag,
     Varies,
 )
-from jaxlint.flow.objects import Function
+from jaxlint.flow.functions import Function
 from jaxlint.flow.origin_words import DRAWN
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.run import Run

@@ -7,8 +7,8 @@ import ast
 from collections.abc import Iterable
 
 from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CONSTANT, TREE
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.values import Value, is_number, parts
 from jaxlint.flow.walking import own_nodes, walk

@@ -6,15 +6,16 @@ import ast
 
 from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.arrays import check_sizes
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.chunks import note_chunks
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
 from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, TRACED, TREE
 from jaxlint.flow.mutation import Invoked
-from jaxlint.flow.objects import BoundaryState, Closure
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
     DEVICE_VALUE,

@@ -6,6 +6,8 @@ import ast
 from typing import Any, NamedTuple
 
 from jaxlint.flow.argument_binding import bind
+from jaxlint.flow.boundary_state import BoundaryState
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.instances import generic_instance
 from jaxlint.flow.kinds import (
@@ -20,7 +22,7 @@ from jaxlint.flow.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.objects import BoundaryState, Closure, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.tags import BOOLEAN_MASK, LOW
 from jaxlint.flow.values import (
     DEVICE_VALUE,

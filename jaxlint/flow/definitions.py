@@ -6,11 +6,15 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
+from jaxlint.flow.annotations import annotation_text
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.calls import call_value
+from jaxlint.flow.classes import ClassInfo
+from jaxlint.flow.closures import Closure, Scope
 from jaxlint.flow.facts import CacheStore, ModuleRole
 from jaxlint.flow.frame import STATEMENTS, Call, Frame, evaluate, statement
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, BOUNDARY, CLASS, CONSTANT, FUNCTION, PARTIAL
-from jaxlint.flow.objects import BoundaryState, ClassInfo, Closure, Function, Scope, annotation_text
 from jaxlint.flow.patching import changed_by
 from jaxlint.flow.pytree_classes import note_flattening, note_registration
 from jaxlint.flow.values import UNKNOWN_VALUE, Origin, Value

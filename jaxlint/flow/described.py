@@ -6,10 +6,12 @@ import ast
 
 from jaxlint.finding import Place
 from jaxlint.flow.argument_binding import default_value
+from jaxlint.flow.boundary_state import BoundaryState
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Boundary, Parameter
+from jaxlint.flow.functions import Function
 from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.kinds import CONSTANT
-from jaxlint.flow.objects import BoundaryState, Closure, Function
 from jaxlint.flow.operand import maker
 from jaxlint.flow.parameters import parameter_uses
 from jaxlint.flow.tags import UPDATED

@@ -8,12 +8,13 @@ from itertools import islice
 
 from jaxlint.flow import consumed, sharing
 from jaxlint.flow.array_shapes import ArrayShapes
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.consumed import gives_only_numbers
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.item_sizes import At, ItemSizes
-from jaxlint.flow.objects import BoundaryState, Function
 from jaxlint.flow.outputs import calls_of
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule

@@ -11,12 +11,13 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.finding import Place
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import FreshControlBody, Proof
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.freshness import freshness
 from jaxlint.flow.kinds import FUNCTION, INSTANCE
-from jaxlint.flow.objects import Closure, Foreign, Instance, PartialApi
+from jaxlint.flow.objects import Foreign, Instance
 from jaxlint.flow.operand import closure_word, maker
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.tags import FRESH

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import linen
+from jaxlint.flow.annotations import is_array_annotation
 from jaxlint.flow.argument_binding import bind
+from jaxlint.flow.boundary_state import BoundaryState
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.crossing import passed_self
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import generic_instance
-from jaxlint.flow.objects import BoundaryState, Closure, is_array_annotation
 from jaxlint.flow.remat import note_gradient
 from jaxlint.flow.run import Run
 from jaxlint.flow.tags import UPDATED

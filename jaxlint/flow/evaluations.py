@@ -7,7 +7,9 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.objects import Closure, Function, Read
+from jaxlint.flow.boundary_state import Read
+from jaxlint.flow.closures import Closure
+from jaxlint.flow.functions import Function
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import (
     UNKNOWN_VALUE,

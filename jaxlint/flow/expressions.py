@@ -7,7 +7,10 @@ import ast
 from jaxlint.flow import text, traced, upcasts
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.attributes import attribute
+from jaxlint.flow.boundary_state import Read
+from jaxlint.flow.closures import Closure, Scope
 from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.functions import Function
 from jaxlint.flow.iteration import as_iterable, element_of, is_literal_display, iterated
 from jaxlint.flow.joining import join
 from jaxlint.flow.keeping import note_collected
@@ -27,7 +30,6 @@ from jaxlint.flow.kinds import (
 )
 from jaxlint.flow.lengths import of_own_length
 from jaxlint.flow.mutation import LoopEnd, LoopStart, global_key
-from jaxlint.flow.objects import Closure, Function, Read, Scope
 from jaxlint.flow.program import api
 from jaxlint.flow.shapes import names_stretch
 from jaxlint.flow.tags import DATA_SHAPE, EVEN, SHAPED, TEXT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CLASS, LAZY, MODULE
-from jaxlint.flow.objects import Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import Value
 

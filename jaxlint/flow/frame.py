@@ -19,8 +19,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jaxlint.finding import Place
+from jaxlint.flow.boundary_state import Read
+from jaxlint.flow.classes import ClassInfo
+from jaxlint.flow.closures import Scope
 from jaxlint.flow.facts import Fact, Guard, Proof
-from jaxlint.flow.objects import ClassInfo, Function, Read, Scope
+from jaxlint.flow.functions import Function
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.objects import Closure, Foreign, Instance, PartialApi
+from jaxlint.flow.objects import Foreign, Instance
 
 
 def freshness(frame: Frame, thing: Closure | Instance | Foreign | PartialApi) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.crossing import Passed
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Growth
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.growth import bare, each
 from jaxlint.flow.kinds import INSTANCE
-from jaxlint.flow.objects import BoundaryState, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.tags import GROWN
 from jaxlint.flow.values import Value

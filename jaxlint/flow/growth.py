@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from jaxlint.flow.bindings import bindings_of
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.kinds import INSTANCE, TREE
-from jaxlint.flow.objects import Closure, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.tags import GROWN, LENGTHENED
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.boundary_state import Read
 from jaxlint.flow.facts import ImpureCall
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.kinds import CONSTANT
 from jaxlint.flow.mutation import environment_key
-from jaxlint.flow.objects import Read
 from jaxlint.flow.outer import where_kept
 from jaxlint.flow.values import Value
 from jaxlint.flow.walking import walk

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.bindings import scope_of
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import EagerInit
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, FOREIGN, FUNCTION, INSTANCE, UNKNOWN
 from jaxlint.flow.mapped import Sources, variants_of
-from jaxlint.flow.objects import Closure, Foreign, Function
+from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE_VALUE, TRACED_VALUE, Value

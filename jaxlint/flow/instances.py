@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.argument_binding import bind, default_value
+from jaxlint.flow.classes import ClassInfo
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Instantiation
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.joining import join
 from jaxlint.flow.kinds import CONCRETE, CONSTANT, FOREIGN, INSTANCE, PARAMETER, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.mutation import Made
-from jaxlint.flow.objects import ClassInfo, Closure, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.shared_fields import settle
 from jaxlint.flow.tags import FRESH, SHAPED
 from jaxlint.flow.values import PER_ITERATION, UNKNOWN_VALUE, Origin, Value, parts, tree

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import FUNCTION, LAZY
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.walking import nodes_of, own_nodes

@@ -14,16 +14,16 @@ from jaxlint.flow.facts import Kind
     DEVICE,
     TRACED,
     PARAMETER,  # of traced code: perhaps a tree, perhaps None
-    FUNCTION,  # data: objects.Closure
-    BOUNDARY,  # data: boundary.BoundaryState
+    FUNCTION,  # data: closures.Closure
+    BOUNDARY,  # data: boundary_state.BoundaryState
     TREE,  # data: list of values, dict of key → value, or None; element: what any member may be
     INSTANCE,  # data: objects.Instance
-    CLASS,  # data: objects.ClassInfo
+    CLASS,  # data: classes.ClassInfo
     API,  # data: canonical dotted name
     MODULE,  # data: LoadedModule
     DTYPE,
     INDEXER,  # x.at; data: the array
-    PARTIAL,  # data: objects.PartialApi
+    PARTIAL,  # data: closures.PartialApi
     FOREIGN,  # an object a known library made; data: objects.Foreign
     LAZY,  # an import of the project not looked at yet; data: (dotted name, importing module's entry)
     ONE_OF,  # one of several callables; data: list of values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Call
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.walking import children
 
 

@@ -11,10 +11,11 @@ import ast
 
 from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.buffers import may_share
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import HostBufferMutated
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, FUNCTION, HOST, TREE, UNKNOWN
-from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.values import Value
 from jaxlint.flow.walking import nodes_of

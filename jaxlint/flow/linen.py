@@ -11,9 +11,9 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.flow.attributes import bound_method
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.kinds import CONSTANT, FUNCTION, TREE
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.values import TRACED_PARAMETER, UNKNOWN_VALUE, Value, tree
 
 _RUNNING = frozenset({"apply", "init", "init_with_output"})

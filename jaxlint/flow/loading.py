@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import UNKNOWN_VALUE, Value

@@ -8,8 +8,8 @@ from typing import Any
 
 from jaxlint.flow.bindings import Bindings, look
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, CLASS, FUNCTION, INSTANCE
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.walking import own_nodes, walk
 from jaxlint.pattern import pattern

@@ -6,10 +6,11 @@ import ast
 from typing import Any
 
 from jaxlint.flow.bindings import Bindings
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import WideMap
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, CONSTANT, LAZY
-from jaxlint.flow.objects import Closure, Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.stack_use import StackUses

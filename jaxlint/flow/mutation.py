@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.kinds import CLASS, INSTANCE, MODULE
-from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import Value
 

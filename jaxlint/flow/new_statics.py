@@ -3,12 +3,13 @@ that one was made."""
 
 from __future__ import annotations
 
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.crossing import Passed
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
 from jaxlint.flow.kinds import FOREIGN, FUNCTION, INSTANCE, PARTIAL
-from jaxlint.flow.objects import BoundaryState, Foreign
+from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import hashing
 from jaxlint.flow.values import Value
 

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from jaxlint.finding import Place
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.freshness import freshness
@@ -24,7 +25,7 @@ from jaxlint.flow.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.objects import Closure, Foreign, Instance, PartialApi
+from jaxlint.flow.objects import Foreign, Instance
 from jaxlint.flow.tags import FRESH, MEMBER, SMALL, ZERO_DIM
 from jaxlint.flow.values import Choices, Origin, Value, is_number, is_small
 

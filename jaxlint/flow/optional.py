@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxlint.flow.bindings import bindings_of, look
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import UnstableStructure
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.kinds import TREE, UNKNOWN
 from jaxlint.flow.lengths import changing
-from jaxlint.flow.objects import BoundaryState
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule

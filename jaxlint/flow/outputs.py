@@ -10,8 +10,8 @@ from typing import NamedTuple
 from jaxlint.finding import Place
 from jaxlint.flow.bindings import Bindings, look, scope_of
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, BOUNDARY, CONSTANT, DEVICE, FUNCTION, INSTANCE, SCALAR, TREE, UNKNOWN
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import UNKNOWN_VALUE, Value

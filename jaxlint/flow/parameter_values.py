@@ -7,8 +7,9 @@ import ast
 
 from jaxlint.flow.argument_binding import default_value
 from jaxlint.flow.few import is_one_of_few
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, CLASS, INSTANCE, LAZY, PARAMETER, SCALAR, TRACED, UNKNOWN
-from jaxlint.flow.objects import Function, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.program import Program
 from jaxlint.flow.tags import BOUNDED
 from jaxlint.flow.values import PER_CALL, Value

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
-from jaxlint.flow.objects import Function
+from jaxlint.flow.functions import Function
 from jaxlint.flow.walking import walk
 
 _SHAPE_CALLS = frozenset(

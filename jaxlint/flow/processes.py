@@ -6,12 +6,13 @@ import ast
 
 from jaxlint.finding import Place
 from jaxlint.flow.attributes import bound_method
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.configuration import DeviceUse
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import ProcessStart
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
 from jaxlint.flow.kinds import CONSTANT, FOREIGN, FUNCTION, INSTANCE, SCALAR
-from jaxlint.flow.objects import Closure, Foreign
+from jaxlint.flow.objects import Foreign
 from jaxlint.flow.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.jax_api.processes import CONTEXT, EXECUTOR, METHODS, PROCESSES
 from jaxlint.jax_api.transforms import EAGER

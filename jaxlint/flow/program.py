@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Place, Span
+from jaxlint.flow.classes import ClassInfo
+from jaxlint.flow.functions import Function, FunctionNode
 from jaxlint.flow.kinds import API, LAZY, MODULE
-from jaxlint.flow.objects import ClassInfo, Function, FunctionNode
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.index.table import ModuleEntry, ModuleTable
 from jaxlint.jax_api.categories import canonical

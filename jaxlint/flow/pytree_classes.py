@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.classes import ClassInfo
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.kinds import CLASS, CONSTANT, FUNCTION
-from jaxlint.flow.objects import ClassInfo
 from jaxlint.flow.values import NONE, Value, parts
 from jaxlint.flow.walking import walk
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.objects import Closure, Function
+from jaxlint.flow.functions import Function
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.run import Run
 from jaxlint.flow.walking import own_nodes, walk

@@ -3,10 +3,12 @@ the caller from then on."""
 
 from __future__ import annotations
 
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import FOREIGN, FUNCTION, INSTANCE, TREE
-from jaxlint.flow.objects import Closure, Foreign, Function, Instance
+from jaxlint.flow.objects import Foreign, Instance
 from jaxlint.flow.origin_words import DRAWN
 from jaxlint.flow.tags import BOUNDED, SHAPED
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, Value, as_member

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jaxlint.flow.annotations import annotation_text
 from jaxlint.flow.bindings import look
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.kinds import CONSTANT, INSTANCE, SHAPE, UNKNOWN
-from jaxlint.flow.objects import annotation_text
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.values import Value
 from jaxlint.flow.walking import walk

@@ -12,11 +12,13 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from jaxlint.finding import Place
+from jaxlint.flow.boundary_state import BoundaryState
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame, evaluate, execute
+from jaxlint.flow.functions import Function
 from jaxlint.flow.guards import TRACER_BRANCH
 from jaxlint.flow.kinds import FUNCTION, TREE, UNKNOWN
-from jaxlint.flow.objects import BoundaryState, Closure, Function
 from jaxlint.flow.parameter_values import as_annotated, as_passed, when_unknown
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.returned_values import HOLDERS, as_seen_by, rehome

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import SCALAR, SHAPE
-from jaxlint.flow.objects import Function, Instance
+from jaxlint.flow.objects import Instance
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.values import PER_CALL
 from jaxlint.flow.walking import walk

@@ -10,8 +10,9 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jaxlint.flow.classes import ClassInfo
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CLASS, FUNCTION, INSTANCE, LAZY
-from jaxlint.flow.objects import ClassInfo, Function
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import Value
 from jaxlint.flow.walking import own_assignments, own_nodes, walk

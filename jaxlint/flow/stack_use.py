@@ -6,11 +6,11 @@ from __future__ import annotations
 import ast
 
 from jaxlint.finding import Place
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Scan
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.kinds import API, CONSTANT, LAZY
 from jaxlint.flow.last_carry import runs_forward, stacks_its_carry
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.walking import children, nodes_of, walk
 from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS

@@ -12,6 +12,7 @@ from typing import Any
 
 from jaxlint.finding import Place
 from jaxlint.flow.boundary import PendingJit
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.described import describe
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import Proof, StaleRead
@@ -25,7 +26,6 @@ from jaxlint.flow.mutation import (
     UnjittedEnd,
     UnjittedStart,
 )
-from jaxlint.flow.objects import BoundaryState
 
 _EVENTS = 4000  # of one walk; beyond that order is not worth the time
 _DEPTH = 8

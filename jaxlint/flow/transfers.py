@@ -10,8 +10,8 @@ from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.configuration import device_use
 from jaxlint.flow.facts import DatasetTransfer, Replication
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import DEVICE, HOST, TREE, UNKNOWN
-from jaxlint.flow.objects import Function
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE_VALUE, Value, is_small

@@ -6,6 +6,7 @@ from typing import Any
 
 from jaxlint.flow import linen
 from jaxlint.flow.argument_binding import bind
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame, api_call
@@ -22,7 +23,7 @@ from jaxlint.flow.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.objects import Closure, Foreign, PartialApi
+from jaxlint.flow.objects import Foreign
 from jaxlint.flow.tags import FRESH
 from jaxlint.flow.values import TRACED_PARAMETER, UNKNOWN_VALUE, Origin, Value, is_boundary, parts, tree
 from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, TRACERS, TRANSFORMS, VMAP

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.bindings import look, scope_of
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.dtypes import dtype_of, is_low, lowered
 from jaxlint.flow.facts import TreeUpcast
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.kinds import API, FUNCTION, LAZY, PARTIAL
 from jaxlint.flow.model_trees import DATA, is_of_model, name_of
-from jaxlint.flow.objects import Closure
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import api

@@ -9,13 +9,31 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import lending
+from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import ReadAfterDonation
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.kinds import UNKNOWN
-from jaxlint.flow.objects import BoundaryState, Watch
+from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import Value
 from jaxlint.jax_api.transforms import JIT
+
+
+class Watch:
+    """A boundary call whose argument is followed to see whether its old value is read again."""
+
+    __slots__ = ("boundary", "donating", "module", "name", "node", "read", "read_as_alias")
+
+    def __init__(
+        self, boundary: BoundaryState, module: LoadedModule, node: ast.AST, name: str, donating: bool
+    ) -> None:
+        self.boundary = boundary
+        self.module = module
+        self.node = node
+        self.name = name
+        self.donating = donating
+        self.read = False
+        self.read_as_alias = False  # through another name for the same object
 
 
 def watch(frame: Frame, name: str, boundary: BoundaryState, node: ast.AST, donating: bool) -> Watch:

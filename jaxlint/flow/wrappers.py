@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from jaxlint.flow.closures import PartialApi
 from jaxlint.flow.facts import GuardOrder
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.kinds import BOUNDARY, CONSTANT, PARTIAL, SCALAR
-from jaxlint.flow.objects import PartialApi
 from jaxlint.flow.program import api
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
 
