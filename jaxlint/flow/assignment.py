@@ -33,17 +33,29 @@ from jaxlint.jax_api.transforms import EAGER, VMAP
 
 def assign(frame: Frame, target: ast.expr, value: Value, source: ast.expr | None = None) -> None:
     """`target = value`. `source` is the expression, where there is one."""
-    kind = target.__class__
-    if kind is ast.Name:
-        _bind_name(frame, target, value, source)  # type: ignore[arg-type]
-    elif kind is ast.Tuple or kind is ast.List:
-        _unpack(frame, target, value)  # type: ignore[arg-type]
-    elif kind is ast.Attribute:
-        _store_attribute(frame, target, value)  # type: ignore[arg-type]
-    elif kind is ast.Subscript:
-        _store_item(frame, target, value)  # type: ignore[arg-type]
-    elif kind is ast.Starred:
-        assign(frame, target.value, collection(element_of(value)))  # type: ignore[attr-defined]
+    if isinstance(target, ast.Name):
+        _bind_name(frame, target, value, source)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(frame, target, value)
+    elif isinstance(target, ast.Attribute):
+        _store_attribute(frame, target, value)
+    elif isinstance(target, ast.Subscript):
+        _store_item(frame, target, value)
+    elif isinstance(target, ast.Starred):
+        assign(frame, target.value, collection(element_of(value)))
+
+
+def target_names(target: ast.expr, names: list[str]) -> None:
+    """Plain and dotted names that a target binds."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for item in target.elts:
+            target_names(item, names)
+    elif isinstance(target, ast.Starred):
+        target_names(target.value, names)
+    else:
+        name = dotted_name(target)
+        if name is not None:
+            names.append(name)
 
 
 def _bind_name(frame: Frame, target: ast.Name, value: Value, source: ast.expr | None) -> None:

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable
 
 from jaxlint.flow import traced
-from jaxlint.flow.assignment import assign
+from jaxlint.flow.assignment import assign, target_names
 from jaxlint.flow.carry import carried
 from jaxlint.flow.filled import ACCUMULATOR, note_counts, note_filled
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
@@ -17,7 +17,6 @@ from jaxlint.flow.joining import join, join_environments
 from jaxlint.flow.kinds import CONSTANT, DEVICE, HOST, INSTANCE, SCALAR, SHAPE, UNKNOWN
 from jaxlint.flow.lengths import of_own_length, resized
 from jaxlint.flow.mutation import LoopEnd, LoopStart
-from jaxlint.flow.statements import target_names
 from jaxlint.flow.tags import BOUNDED, CARRIED, GROWN, INTEGER, MOVED, SMALL, ZERO_DIM
 from jaxlint.flow.unrolled import note_loop
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, is_number, is_small
