@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import effects, lending, traced
+from jaxlint.flow.arithmetic import combine
 from jaxlint.flow.assignment import assign, target_names
 from jaxlint.flow.filled import ACCUMULATOR
 from jaxlint.flow.frame import Frame, evaluate, statement
@@ -13,7 +14,6 @@ from jaxlint.flow.keeping import note_extension
 from jaxlint.flow.kinds import BOUNDARY, HOST, SCALAR, TREE
 from jaxlint.flow.lookups import lookup_of
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.operators import combine
 from jaxlint.flow.tags import BOUNDED
 from jaxlint.flow.values import NONE, PER_CALL, Origin, parts
 from jaxlint.flow.watching import forget
