@@ -32,7 +32,6 @@ MISSES = {
     "4/JAX114/bad_4": "one call by position and one by name, in two functions with a loop each",
     "4/JAX202/bad_4": "changed and called within one test: JAX201 says it, at the same place",
     "4/JAX304/bad_3.py": "what is mapped over are fields of a parameter, whose lengths are not in view",
-    "4/JAX310/bad_3.py": "`nn.scan` lifts a class; the rule knows `lax.scan`",
     "4/JAX314/bad_1.py": "a member of an archive that `np.load` opened",
     "4/JAX314/bad_4": "the slices are cut in another module than the array is put on the device",
     "4/JAX401/bad_2.py": "what is unpacked of `next()` is not known to change from round to round",

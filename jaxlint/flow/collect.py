@@ -29,6 +29,7 @@ from jaxlint.flow.facts import (
     Varies,
 )
 from jaxlint.flow.functions import Function
+from jaxlint.flow.lifted_scan import PendingLiftedScan
 from jaxlint.flow.origin_words import DRAWN
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.run import Run
@@ -36,7 +37,16 @@ from jaxlint.flow.stack_use import PendingScan
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.record import replace
 
-Pending = (PendingJit, PendingUse, PendingFill, PendingCache, PendingScan, PendingDerivative, PendingFact)
+Pending = (
+    PendingJit,
+    PendingUse,
+    PendingFill,
+    PendingCache,
+    PendingScan,
+    PendingLiftedScan,
+    PendingDerivative,
+    PendingFact,
+)
 _CHAIN = 6
 Tests = tuple[ast.AST, ...]
 

@@ -9,12 +9,12 @@ from jaxlint.flow.arrays import check_sizes
 from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.chunks import note_chunks
-from jaxlint.flow.closures import Closure
+from jaxlint.flow.closures import Closure, PartialApi
 from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
-from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, TRACED, TREE
+from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, PARTIAL, TRACED, TREE
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.values import (
@@ -34,7 +34,12 @@ from jaxlint.jax_api.transforms import CALLABLE_KEYWORDS, CONTROL_FLOW, EAGER, J
 
 @api_call("control")
 def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if dotted == "flax.nnx.scan" and call.argument(0, "f") is None:
+        return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))  # `@nnx.scan(in_axes=…)`
     if call.decorator:
+        scanned = closure_of(frame, call.positional[0], call) if call.positional else None
+        if dotted == "flax.nnx.scan" and scanned is not None and not frame.quiet:
+            frame.log.append(PendingScan(frame, dotted, call, scanned, False))
         return UNKNOWN_VALUE
     from jaxlint.flow.configuration import device_use
 

@@ -58,11 +58,15 @@ def saves_memory(body: Closure | None, frame: Frame) -> bool:
         return True
     around = frame.function.node if frame.function is not None else None
     scopes = [node for node in (around, body.function.node if body is not None else None) if node is not None]
+    return any(map(speaks_of_saving, scopes))
+
+
+def speaks_of_saving(scope: ast.AST) -> bool:
+    """Whether code checkpoints something, or has an option for it."""
     return any(
-        (isinstance(node, ast.Name) and node.id in _SAVING)
-        or (isinstance(node, ast.Attribute) and node.attr in _SAVING)
+        (isinstance(node, ast.Name) and (node.id in _SAVING or "remat" in node.id))
+        or (isinstance(node, ast.Attribute) and (node.attr in _SAVING or "remat" in node.attr))
         or (isinstance(node, ast.arg) and ("remat" in node.arg or "checkpoint" in node.arg))
-        for scope in scopes
         for node in walk(scope)
     )
 
@@ -77,6 +81,12 @@ def _applies(function: Function, carry: str, params: str, depth: int) -> bool:
         elif isinstance(node, ast.Call):
             name = (dotted_name(node.func) or "").rpartition(".")[2]
             given = [a for a in (*node.args, *(k.value for k in node.keywords)) if _mentions(a, names)]
+            if (
+                isinstance(node.func, ast.Name)
+                and name in names
+                and any(_mentions(a, {carry}) for a in node.args)
+            ):
+                return True  # the block itself: `layer(x)`
             if name in _PRODUCTS:
                 products += bool(given) and _root(node.args[0]) not in names
             elif given and (name in _REBUILDERS or _BLOCKS.search(name.lower())):
@@ -109,4 +119,4 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-__all__ = ["is_of_blocks", "note_gradient", "saves_memory", "under_gradient"]
+__all__ = ["is_of_blocks", "note_gradient", "saves_memory", "speaks_of_saving", "under_gradient"]

@@ -27,6 +27,8 @@ _EXACT: dict[str, str] = {
     **dict.fromkeys(PROCESSES, "process"),
     **dict.fromkeys((name for name in SECOND_ORDER if not name.startswith("optax.")), "constructor"),
     "functools.partial": "partial",
+    "flax.linen.scan": "lifted_scan",
+    "flax.linen.transforms.scan": "lifted_scan",
     "jax.tree_util.register_pytree_node": "register_pytree",
     "jax.tree_util.register_pytree_node_class": "register_pytree",
     "jax.tree_util.register_pytree_with_keys": "register_pytree",

@@ -28,22 +28,24 @@ class MissingRemat(Rule):
         if ctx.role is ModuleRole.TEST:
             return
         api = f"`{ctx.spell(fact.api) or fact.api}`"
-        remat = ctx.spell("jax.checkpoint") or "jax.checkpoint"
+        lifted = fact.api.startswith("flax.linen.")
+        maker = "flax.linen.remat" if lifted else "jax.checkpoint"
+        remat = ctx.spell(maker) or maker
         yield self.finding(
             fact,
-            f"Under the gradient {api} keeps what every block computes inside. With `{remat}` around the body it "
-            "keeps the blocks' inputs and computes the rest again.",
+            f"Under the gradient {api} keeps what every block computes inside. With `{remat}` around the "
+            f"{'block' if lifted else 'body'} it keeps the blocks' inputs and computes the rest again.",
             confidence=Confidence.MEDIUM,
             related=[Related(fact.body, "the block")] if fact.body is not None else [],
-            fix=_checkpointed(ctx.node(fact.place), remat, ctx),
+            fix=_checkpointed(ctx.node(fact.place), remat, ", prevent_cse=False" if lifted else "", ctx),
         )
 
 
-def _checkpointed(node: cst.CSTNode | None, remat: str, ctx: Context) -> Fix | None:
-    """The scan with `jax.checkpoint` around its body."""
+def _checkpointed(node: cst.CSTNode | None, remat: str, options: str, ctx: Context) -> Fix | None:
+    """The scan with a checkpoint around what it runs."""
     import libcst as cst
 
     if not isinstance(node, cst.Call) or not node.args or node.args[0].keyword is not None:
         return None
     body = node.args[0].value
-    return ctx.suggest("Recompute the blocks", ctx.replace(body, f"{remat}({ctx.focus.code(body)})"))
+    return ctx.suggest("Recompute the blocks", ctx.replace(body, f"{remat}({ctx.focus.code(body)}{options})"))
