@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.argument_binding import bind
-from jaxlint.flow.arrays import check_sizes
 from jaxlint.flow.boundary_state import BoundaryState
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.chunks import note_chunks
@@ -17,6 +16,7 @@ from jaxlint.flow.freshness import freshness
 from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, PARTIAL, TRACED, TREE
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.stack_use import PendingScan
+from jaxlint.flow.static_sizes import check_sizes
 from jaxlint.flow.values import (
     DEVICE_VALUE,
     NONE,

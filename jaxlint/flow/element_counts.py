@@ -1,0 +1,69 @@
+"""How many elements the array that a call makes has, as far as numbers in view say."""
+
+from __future__ import annotations
+
+from jaxlint.flow.frame import Call
+from jaxlint.flow.kinds import CONSTANT, NUMBERS, TREE
+from jaxlint.flow.values import Value, is_number, parts
+from jaxlint.jax_api.arrays import ELEMENTWISE, MAKERS, ONE_NUMBER, REDUCTIONS
+
+
+def gives_number(last: str, call: Call) -> bool:
+    """Whether the function gives one number: it reduces all axes, or takes numbers element by element."""
+    if last in REDUCTIONS or last in ONE_NUMBER:
+        alone = len(call.positional) == 1 or last in ("vdot", "count_nonzero")
+        return alone and "axis" not in call.keywords and not call.starred
+    values = call.positional
+    if last not in ELEMENTWISE or len(values) < (3 if last == "where" else 1):
+        return False
+    return call.keywords.keys() <= {"dtype", "axis_name"} and all(
+        v.size == 1 or is_number(v) for v in values[:3]
+    )
+
+
+def element_count(last: str, call: Call) -> int | None:
+    """A bound on the number of elements of the result, where shapes are in view."""
+    position = MAKERS.get(last)
+    if position is not None:
+        shape = call.argument(position, "shape", "N")
+        if shape is None:
+            return 1 if last in ("normal", "uniform", "randint", "bernoulli", "gumbel") else None
+        product = _product(shape)
+        if product is not None and last in ("eye", "identity"):
+            columns = call.argument(1, "M")
+            return product * product if columns is None else None
+        return product
+    if last in ("arange", "linspace"):
+        bound = call.argument(2, "num") if last == "linspace" else call.argument(0)
+        if last == "arange" and len(call.positional) > 1:
+            bound = call.positional[1]
+        return (
+            int(bound.data)
+            if bound is not None and bound.kind == CONSTANT and isinstance(bound.data, (int, float))
+            else None
+        )
+    if last in REDUCTIONS and "axis" not in call.keywords and len(call.positional) == 1:
+        return 1
+    if call.positional:
+        first = call.positional[0]
+        if first.kind in NUMBERS and is_number(first):
+            return 1 if len(call.positional) == 1 else call.positional[1].size
+        if first.kind == TREE and last in ("array", "asarray", "stack", "concatenate"):
+            sizes = [1 if is_number(v) else v.size for v in parts(first)]
+            if first.data.__class__ is list and all(s is not None for s in sizes):
+                return sum(s for s in sizes if s is not None)
+            return None
+        return first.size
+    return None
+
+
+def _product(shape: Value) -> int | None:
+    members = parts(shape) if shape.kind == TREE else [shape]
+    if shape.kind == TREE and shape.data is None:
+        return None
+    product = 1
+    for member in members:
+        if member.kind != CONSTANT or type(member.data) is not int:
+            return None
+        product *= max(member.data, 1)
+    return product
