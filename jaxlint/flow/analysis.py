@@ -18,13 +18,16 @@ from jaxlint.flow import (
     calls,
     clearing,
     comparisons,
+    comprehensions,
     conditions,
     conversion_calls,
     definitions,
+    displays,
     expressions,
     import_statements,
     jax_array_calls,
     loops,
+    name_lookup,
     new_statics,
     numpy_calls,
     optimizers,
@@ -36,6 +39,7 @@ from jaxlint.flow import (
     try_statements,
     with_statements,
     wrappers,
+    yields,
 )
 from jaxlint.flow import control as _control
 from jaxlint.flow import sources as _sources
@@ -72,14 +76,17 @@ _REGISTERED = (
     calls,
     clearing,
     comparisons,
+    comprehensions,
     conditions,
     _control,
     conversion_calls,
     definitions,
+    displays,
     expressions,
     import_statements,
     jax_array_calls,
     loops,
+    name_lookup,
     new_statics,
     numpy_calls,
     optimizers,
@@ -92,6 +99,7 @@ _REGISTERED = (
     try_statements,
     with_statements,
     wrappers,
+    yields,
 )
 
 

@@ -1,0 +1,82 @@
+"""Comprehensions and generator expressions: one pass over their element, as of a loop."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow import traced, upcasts
+from jaxlint.flow.assignment import assign
+from jaxlint.flow.escaping import escape_all
+from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.iteration import as_iterable, is_literal_display, iterated
+from jaxlint.flow.keeping import note_collected
+from jaxlint.flow.kinds import DEVICE, HOST, TRACED, TREE
+from jaxlint.flow.lengths import of_own_length
+from jaxlint.flow.mutation import LoopEnd, LoopStart
+from jaxlint.flow.shapes import names_stretch
+from jaxlint.flow.tags import DATA_SHAPE, EVEN, SHAPED
+from jaxlint.flow.unrolled import note_unrolled
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, as_member, collection
+from jaxlint.jax_api.transforms import JIT
+
+
+@expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    names = frame.names
+    frame.names = dict(names)
+    literal = is_literal_display(node.generators[0].iter)
+    deeper = 0
+    filtered = False
+    inherited: Value | None = None  # what already has a length that depends on data
+    for generator in node.generators:
+        iterable = as_iterable(frame, evaluate(frame, generator.iter), generator.iter)
+        traced.iterate(frame, generator.iter, iterable)
+        if not literal:
+            frame.loop += 1
+            deeper += 1
+        assign(frame, generator.target, iterated(frame, iterable, generator.iter, generator))
+        for test in generator.ifs:
+            traced.truth(frame, test, evaluate(frame, test), "if")
+            filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
+        own = of_own_length(frame, generator.iter, iterable)
+        if own is not None:
+            inherited = own
+        elif len(node.generators) == 1 and not generator.ifs:
+            if iterable.tags & EVEN:
+                inherited = iterable
+            elif iterable.kind == HOST and names_stretch(frame, generator.iter):
+                inherited = Value(TREE, PER_ITERATION, EVEN)
+    frame.literal_loops += literal
+    frame.log.append(LoopStart())
+    if not literal:
+        frame.comprehensions.append(node)
+    exact = literal and isinstance(node, ast.ListComp) and len(node.generators) == 1
+    if isinstance(node, ast.DictComp):
+        evaluate(frame, node.key)
+        value = evaluate(frame, node.value)
+    else:
+        value = evaluate(frame, node.elt)
+    if not literal and isinstance(node, (ast.ListComp, ast.DictComp)):
+        note_collected(frame, node, value)
+        upcasts.collected(frame, node)
+    frame.literal_loops -= literal
+    frame.log.append(LoopEnd())
+    if not literal:
+        frame.comprehensions.pop()
+    frame.loop -= deeper
+    if frame.level >= JIT and not frame.quiet and len(node.generators) == 1:
+        note_unrolled(frame, node, iterable, value)
+    frame.names = names
+    escape_all([value])
+    word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
+    result = collection(as_member(value), Origin(frame.module, node, word))
+    if inherited is not None:
+        result.tags |= inherited.tags & (SHAPED | EVEN)
+        result.varies = inherited.varies
+        result.origin = inherited.origin or result.origin
+    elif filtered and not literal and not isinstance(node, ast.DictComp):
+        result.tags |= DATA_SHAPE
+        result.varies = PER_ITERATION if frame.loop else PER_CALL
+    if exact and value.kind in (DEVICE, HOST, TRACED):
+        result.size = value.size
+    return result
