@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Applicability, Finding, Fix, Severity
+from jaxlint.finding import Applicability, Finding, Fix, Place, Related, Severity
 from jaxlint.flow.facts import BoundaryUse, Guard, Kind
 from jaxlint.rule import Confidence, Rule
 
@@ -64,9 +64,14 @@ class IdentityStatic(Rule):
                 f"identity. Make {them} once and pass the same.",
                 place=place,
                 confidence=confidence,
-                related=[r for r in wording.trail(fact, [key.leaf for key in keys]) if r.place != place],
+                related=_trail(fact, place, keys),
                 fix=_hoisted(keys[0], ctx) if len(keys) == 1 else None,
             )
+
+
+def _trail(fact: BoundaryUse, made: Place, keys: Sequence[Key]) -> list[Related]:
+    call = [] if fact.place.contains(made) else [Related(fact.place, "compiled again here")]
+    return call + [r for r in wording.trail(fact, [key.leaf for key in keys]) if r.place != made]
 
 
 def _is_bound_earlier(fact: BoundaryUse, key: Key) -> bool:
