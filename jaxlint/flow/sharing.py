@@ -35,6 +35,7 @@ class Source(NamedTuple):
     module: LoadedModule
     node: ast.expr
     doubled: bool = False  # the expression itself makes a second name of it
+    names: tuple[tuple[LoadedModule, ast.expr], ...] = ()  # all that named it, or what holds it, on the way
 
 
 class Place(NamedTuple):
@@ -90,7 +91,7 @@ class Sources:
             given = at.passed.get(node.id)
             if given is not None:
                 for source in self.of(given[0], given[1], depth - 1):
-                    yield source._replace(module=at.module, node=node)
+                    yield _passed_by(source._replace(module=at.module, node=node), at.module, node)
                 return
             yield Source((at.scope, node.id), at.module, node)
             return
@@ -98,7 +99,7 @@ class Sources:
         for source in self.of(value, at._replace(before=value.lineno), depth - 1):
             if position is not None:
                 source = source._replace(way=(*source.way, position))
-            yield _named(source, at.module, node)
+            yield _passed_by(_named(source, at.module, node), at.module, node)
 
     def _of_member(
         self, node: ast.expr, base: ast.expr, key: object, at: Place, depth: int
@@ -265,6 +266,20 @@ def _named(source: Source, module: LoadedModule, node: ast.expr) -> Source:
     return source._replace(module=module, node=node)
 
 
+def _passed_by(source: Source, module: LoadedModule, node: ast.expr) -> Source:
+    return source._replace(names=(*source.names, (module, node)))
+
+
+def _told_apart(earlier: Source, later: Source) -> tuple[Source, Source]:
+    """Two sources that one expression names, by what holds them: `params` where `{"x": params, "z": params}` holds
+    one tree twice."""
+    if earlier.node is later.node:
+        for (module, node), (other_module, other) in zip(earlier.names, later.names, strict=False):
+            if node is not other:
+                return earlier._replace(module=module, node=node), later._replace(module=other_module, node=other)
+    return earlier, later
+
+
 def _is_older(source: Source, passed: dict[str, tuple[ast.expr, Place]]) -> bool:
     """Whether what a function returns was passed to it, rather than made anew by this call."""
     first = source.way[0]
@@ -279,7 +294,7 @@ def shared(sources: list[tuple[Source, bool]]) -> Iterator[tuple[Source, Source]
         for earlier, earlier_donated in sources[:position]:
             short = min(len(earlier.way), len(later.way))
             if (earlier_donated or later_donated) and earlier.way[:short] == later.way[:short]:
-                yield earlier, later
+                yield _told_apart(earlier, later)
 
 
 def _is_identity(node: ast.expr) -> bool:
