@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _KEYS = frozenset({"key", "keys", "rng", "rngs", "prng", "seed"})
 _EVALUATION = frozenset({"eval", "evaluate", "evaluation", "validate", "validation", "predict", "infer"})
-_PYTHON = frozenset({Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION})
+# Not in device memory: an array of numpy is copied there for each call, and the copy goes with the call.
+_OFF_DEVICE = frozenset({Kind.SCALAR, Kind.CONSTANT, Kind.SHAPE, Kind.DTYPE, Kind.FUNCTION, Kind.HOST})
 
 
 class MissingDonation(Rule):
@@ -106,7 +107,7 @@ def _replaced(use: BoundaryUse) -> list[Operand]:
         value
         for value in use.arguments
         if value.name in use.rebinds
-        and value.kind not in _PYTHON
+        and value.kind not in _OFF_DEVICE
         and Tag.ZERO_DIM not in value.tags
         and not _is_key(value.name or "")
     ]
