@@ -276,7 +276,9 @@ def _told_apart(earlier: Source, later: Source) -> tuple[Source, Source]:
     if earlier.node is later.node:
         for (module, node), (other_module, other) in zip(earlier.names, later.names, strict=False):
             if node is not other:
-                return earlier._replace(module=module, node=node), later._replace(module=other_module, node=other)
+                return earlier._replace(module=module, node=node), later._replace(
+                    module=other_module, node=other
+                )
     return earlier, later
 
 
