@@ -24,7 +24,8 @@ from jaxlint.flow.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.shapes import is_rounded, repeated
+from jaxlint.flow.made_sizes import repeated
+from jaxlint.flow.size_movement import is_rounded
 from jaxlint.flow.tags import BOOLEAN_MASK, BOUNDED, CARRIED, LOW, MOVED, RAGGED, SHAPED, SMALL, TEXT
 from jaxlint.flow.values import (
     BOOL_VALUE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.kinds import TRACED
-from jaxlint.flow.shapes import varied_part
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.tags import DATA_SHAPE, SHAPED
 from jaxlint.flow.values import Origin, Value, collection
+from jaxlint.flow.varied_shapes import varied_part
 from jaxlint.jax_api.arrays import DATA_SHAPED, SIZE_KEYWORDS
 
 # What brings an array to a size that does not depend on its own.

@@ -68,6 +68,12 @@ def bindings_of(frame: Frame) -> Bindings:
     return known
 
 
+def resolved(frame: Frame, node: ast.expr) -> ast.expr:
+    """What a name was bound to, where that is one expression."""
+    bound = bindings_of(frame).of(node.id) if isinstance(node, ast.Name) else []
+    return bound[0] if len(bound) == 1 else node
+
+
 def look(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression, evaluated again without leaving anything."""
     from jaxlint.flow.frame import evaluate

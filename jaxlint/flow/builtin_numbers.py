@@ -26,7 +26,7 @@ from jaxlint.flow.kinds import (
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.origin_words import LEN_OF_ANOTHER
-from jaxlint.flow.shapes import movement
+from jaxlint.flow.size_movement import movement
 from jaxlint.flow.tags import BOUNDED, CARRIED, EVEN, MOVED, RAGGED, SHAPED, TEXT
 from jaxlint.flow.values import (
     BOOL_VALUE,

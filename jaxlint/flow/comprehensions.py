@@ -13,15 +13,16 @@ from jaxlint.flow.keeping import note_collected
 from jaxlint.flow.kinds import DEVICE, HOST, TRACED, TREE
 from jaxlint.flow.lengths import of_own_length
 from jaxlint.flow.mutation import LoopEnd, LoopStart
-from jaxlint.flow.shapes import names_stretch
+from jaxlint.flow.slices import names_stretch
 from jaxlint.flow.tags import DATA_SHAPE, EVEN, SHAPED
 from jaxlint.flow.unrolled import note_unrolled
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, as_member, collection
+from jaxlint.flow.walking import ComprehensionNode
 from jaxlint.jax_api.transforms import JIT
 
 
 @expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-def comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
     names = frame.names
     frame.names = dict(names)
     literal = is_literal_display(node.generators[0].iter)

@@ -13,13 +13,11 @@ from jaxlint.flow.bindings import bindings_of, scope_of
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.kinds import SCALAR, TREE
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.origin_words import ROUNDS
-from jaxlint.flow.shapes import LENGTH
+from jaxlint.flow.origin_words import ACCUMULATOR, LENGTH, ROUNDS
 from jaxlint.flow.tags import BOUNDED, RAGGED
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value
 from jaxlint.flow.walking import own_nodes, walk
 
-ACCUMULATOR = "accumulator"  # the word for what a loop counts up
 _ADDING = frozenset({"append", "extend", "add"})
 _LOOPS = (ast.While, ast.For, ast.AsyncFor)
 _PASSING_ON = frozenset({"abs", "bool", "int", "float", "round"})  # builtins that ask nobody

@@ -26,6 +26,7 @@ from jaxlint.flow.facts import Fact, Guard, Proof
 from jaxlint.flow.functions import Function
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
+from jaxlint.flow.walking import ComprehensionNode, LoopNode
 from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Loop:
 
     __slots__ = ("broken", "continued", "growing", "inner", "iterable", "node")
 
-    def __init__(self, node: ast.AST, iterable: Value | None) -> None:
+    def __init__(self, node: LoopNode, iterable: Value | None) -> None:
         self.node = node
         self.iterable = iterable
         self.inner = 1
@@ -221,7 +222,7 @@ class Frame:
         self.lends = False  # some numpy array was given to jax, see flow.lending
         self.filling = 0  # inside how many tests that something is not there yet
         self.branches: tuple[ast.AST, ...] = ()  # the tests around here, inside the innermost loop
-        self.comprehensions: list[ast.AST] = []  # those being evaluated, but over literal displays
+        self.comprehensions: list[ComprehensionNode] = []  # those being evaluated, but over literal displays
         self.lookups: dict[str, str] = {}  # name → the container its value was looked up in
         self.answered: set[str] = set()  # containers that were asked first: `if key in cache: return …`
         self.weakly_typed = False  # weak types are followed here, see flow.weak_types

@@ -198,7 +198,7 @@ def _goes_on(frame: Frame, inner: ast.AST, paths: frozenset[str]) -> bool:
     """Whether the loop around stores what grows nowhere else, so that its next round starts from it."""
     if not frame.loops:
         return False
-    body = frame.loops[-1].node.body  # type: ignore[attr-defined]
+    body = frame.loops[-1].node.body
     stores = (n for child in body if child is not inner for n in walk(child))
     return not any(isinstance(getattr(n, "ctx", None), ast.Store) and path_of(n) in paths for n in stores)
 

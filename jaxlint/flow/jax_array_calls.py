@@ -12,11 +12,12 @@ from jaxlint.flow.growth import lengthened
 from jaxlint.flow.kinds import ARRAYS, CONSTANT, DEVICE, SCALAR, SHAPE, TRACED
 from jaxlint.flow.lending import lend
 from jaxlint.flow.lengths import from_sequence
-from jaxlint.flow.shapes import made_to_size, settles
+from jaxlint.flow.made_sizes import made_to_size
 from jaxlint.flow.static_sizes import check_sizes
 from jaxlint.flow.tags import DATA_SHAPE
 from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_PARAMETER, TRACED_VALUE, Value
+from jaxlint.flow.varied_shapes import settles
 from jaxlint.flow.weak_types import made_weak
 from jaxlint.jax_api.arrays import GROWING, RNG_SPLITTERS, SIZED, SIZED_LAX
 from jaxlint.jax_api.transforms import EAGER, JIT, VMAP

@@ -117,7 +117,7 @@ def _is_read_after(frame: Frame, names: tuple[str, ...], write: ast.AST) -> bool
     scope = nodes_of(scope_of(frame), ast.Name)
     line: int = write.end_lineno or write.lineno  # type: ignore[attr-defined]
     loop = frame.loops[-1].node if frame.loops else None
-    first = loop.lineno if loop is not None else line + 1  # type: ignore[attr-defined]
+    first = loop.lineno if loop is not None else line + 1
     for name in names:
         found = [n for n in scope if n.id == name]
         if any(first <= n.lineno <= line and not isinstance(n.ctx, ast.Load) for n in found):

@@ -10,7 +10,7 @@ from jaxlint.flow.filled import flushes, open_loop
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.kinds import INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.shapes import LENGTH
+from jaxlint.flow.origin_words import LENGTH
 from jaxlint.flow.tags import BOUNDED, EVEN, RAGGED, SHAPED, TEXT
 from jaxlint.flow.values import (
     PER_CALL,

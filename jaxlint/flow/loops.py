@@ -9,7 +9,7 @@ from collections.abc import Callable
 from jaxlint.flow import traced
 from jaxlint.flow.assignment import assign, target_names
 from jaxlint.flow.carry import carried
-from jaxlint.flow.filled import ACCUMULATOR, note_counts, note_filled
+from jaxlint.flow.filled import note_counts, note_filled
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.growth import after_loop, growing_in
 from jaxlint.flow.iteration import as_iterable, iterated
@@ -17,12 +17,12 @@ from jaxlint.flow.joining import join, join_environments
 from jaxlint.flow.kinds import CONSTANT, DEVICE, HOST, INSTANCE, SCALAR, SHAPE, UNKNOWN
 from jaxlint.flow.lengths import of_own_length, resized
 from jaxlint.flow.mutation import LoopEnd, LoopStart
+from jaxlint.flow.origin_words import ACCUMULATOR
 from jaxlint.flow.tags import BOUNDED, CARRIED, GROWN, INTEGER, MOVED, SMALL, ZERO_DIM
 from jaxlint.flow.unrolled import note_loop
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, is_number, is_small
+from jaxlint.flow.walking import LoopNode
 from jaxlint.jax_api.transforms import JIT
-
-LoopNode = ast.For | ast.AsyncFor | ast.While
 
 
 @statement(ast.For, ast.AsyncFor)

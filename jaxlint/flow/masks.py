@@ -111,7 +111,7 @@ def is_fixed(frame: Frame, index: ast.expr) -> bool:
 
 def _stored_in_loops(frame: Frame) -> set[str]:
     """The names that the loops around bind, or store in."""
-    around = [loop.node for loop in frame.loops] + frame.comprehensions
+    around = [*(loop.node for loop in frame.loops), *frame.comprehensions]
     found: set[str] = set()
     for node in (n for loop in around for n in walk(loop)):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):

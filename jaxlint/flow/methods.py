@@ -27,7 +27,6 @@ from jaxlint.flow.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.shapes import settles
 from jaxlint.flow.sources import per_round
 from jaxlint.flow.tags import BOOLEAN_MASK, DATA_SHAPE, TEXT
 from jaxlint.flow.values import (
@@ -45,6 +44,7 @@ from jaxlint.flow.values import (
     like,
     tree,
 )
+from jaxlint.flow.varied_shapes import settles
 from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS, REDUCTIONS, SIZE_KEYWORDS
 
 _MASKS = frozenset({"any", "all"})

@@ -9,8 +9,9 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.growth import lengthened
 from jaxlint.flow.kinds import ARRAYS, HOST, PARAMETER, SHAPE, TRACED, TREE
 from jaxlint.flow.lengths import from_sequence
-from jaxlint.flow.shapes import made_to_size, settles
+from jaxlint.flow.made_sizes import made_to_size
 from jaxlint.flow.values import HOST_VALUE, SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, parts
+from jaxlint.flow.varied_shapes import settles
 from jaxlint.jax_api.arrays import DTYPES, GROWING, NUMPY_FALSE, NUMPY_SILENT, SIZED, TYPES
 from jaxlint.jax_api.transforms import VMAP
 

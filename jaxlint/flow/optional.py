@@ -14,9 +14,9 @@ from jaxlint.flow.frame import Frame
 from jaxlint.flow.kinds import TREE, UNKNOWN
 from jaxlint.flow.lengths import changing
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.origin_words import FEW
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.shapes import FEW
 from jaxlint.flow.tags import RAGGED
 from jaxlint.flow.values import PER_ITERATION, Value
 from jaxlint.flow.windows import filling
@@ -68,7 +68,7 @@ def _outlives_round(frame: Frame, made: ast.AST) -> bool:
     if not frame.loops or not hasattr(made, "lineno"):
         return False
     loop = frame.loops[-1].node
-    return not loop.lineno <= made.lineno <= (loop.end_lineno or loop.lineno)  # type: ignore[attr-defined]
+    return not loop.lineno <= made.lineno <= (loop.end_lineno or loop.lineno)
 
 
 def _on_both_sides(branch: ast.If, key: object) -> bool:
@@ -97,7 +97,7 @@ def sometimes_none(frame: Frame, node: ast.AST) -> ast.AST | None:
     if not any(_is_none(value) or isinstance(value, ast.IfExp) for value in bound):
         return None
     for loop in reversed(frame.loops):
-        found = _in_body(frame, node.id, loop.node.body)  # type: ignore[attr-defined]
+        found = _in_body(frame, node.id, loop.node.body)
         if found is not None:
             return found
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Words for values that are read off data or drawn: new in each call of the code that makes them.
+# For values that are read off data or drawn: new in each call of the code that makes them.
 LEN_OF_ANOTHER = "len of another"  # thing each time: they may all be of one length
 ROUNDS = "rounds"  # that a loop with an open end went
 DRAWN = frozenset(
@@ -11,3 +11,9 @@ DRAWN = frozenset(
         *("len", LEN_OF_ANOTHER, ROUNDS),
     }
 )
+
+ACCUMULATOR = "accumulator"  # what a loop counts up
+
+# Why a shape varies.
+BOUND, SIZE, LENGTH, FEW = "slice bound", "size", "list length", "few sizes"
+PARTIAL, PERHAPS_PARTIAL = "last partial batch", "possibly partial batch"

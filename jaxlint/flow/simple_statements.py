@@ -7,13 +7,13 @@ import ast
 from jaxlint.flow import effects, lending, traced
 from jaxlint.flow.arithmetic import combine
 from jaxlint.flow.assignment import assign, target_names
-from jaxlint.flow.filled import ACCUMULATOR
 from jaxlint.flow.frame import Frame, evaluate, statement
 from jaxlint.flow.joining import join, join_environments
 from jaxlint.flow.keeping import note_extension
 from jaxlint.flow.kinds import BOUNDARY, HOST, SCALAR, TREE
 from jaxlint.flow.lookups import lookup_of
 from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.origin_words import ACCUMULATOR
 from jaxlint.flow.tags import BOUNDED
 from jaxlint.flow.values import NONE, PER_CALL, Origin, parts
 from jaxlint.flow.watching import forget

@@ -6,8 +6,8 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.iteration import element_of, iterated
 from jaxlint.flow.joining import join_all
 from jaxlint.flow.kinds import DEVICE, FOREIGN, HOST, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
+from jaxlint.flow.made_sizes import size
 from jaxlint.flow.objects import Foreign
-from jaxlint.flow.shapes import size
 from jaxlint.flow.tags import BOUNDED, TEXT, WEAK
 from jaxlint.flow.values import PER_CALL, PER_ITERATION, UNKNOWN_VALUE, Origin, Value, collection, tree
 

@@ -25,7 +25,7 @@ from jaxlint.flow.kinds import (
     UNKNOWN,
 )
 from jaxlint.flow.peaks import note_counter
-from jaxlint.flow.shapes import settled_by, sliced, varied_part
+from jaxlint.flow.slices import settled_by, sliced
 from jaxlint.flow.tags import BOOLEAN_MASK, BOUNDED, DATA_SHAPE, LOW, MEMBER, RAGGED, SHAPED, UPDATED
 from jaxlint.flow.values import (
     PER_CALL,
@@ -38,6 +38,7 @@ from jaxlint.flow.values import (
     collection,
     is_number,
 )
+from jaxlint.flow.varied_shapes import varied_part
 
 # `np.r_[a, b]`
 _JOINERS = {"numpy.r_": HOST, "numpy.c_": HOST, "jax.numpy.r_": DEVICE, "jax.numpy.c_": DEVICE}

@@ -22,6 +22,8 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _REMEMBERED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module, *_LOOPS})
 _ASSIGNING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With})
 
+LoopNode = ast.For | ast.AsyncFor | ast.While
+ComprehensionNode = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 REPEATING = (*_LOOPS, *COMPREHENSIONS)  # whatever runs code again
 
