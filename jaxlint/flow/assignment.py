@@ -12,11 +12,23 @@ from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.joining import join
 from jaxlint.flow.keeping import note_entry
-from jaxlint.flow.kinds import API, BOUNDARY, CONSTANT, DEVICE, HOST, INSTANCE, MODULE, TRACERS, TREE, UNKNOWN
+from jaxlint.flow.kinds import (
+    API,
+    BOUNDARY,
+    CONSTANT,
+    DEVICE,
+    HOST,
+    INSTANCE,
+    MODULE,
+    PARAMETER,
+    TRACERS,
+    TREE,
+    UNKNOWN,
+)
 from jaxlint.flow.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.operand import dotted_name, operand
 from jaxlint.flow.optional import key_stored
-from jaxlint.flow.tags import LENGTHENED, SMALL
+from jaxlint.flow.tags import LENGTHENED, SMALL, UPDATED
 from jaxlint.flow.values import (
     PER_ITERATION,
     UNKNOWN_VALUE,
@@ -227,6 +239,10 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             key_stored(frame, owner, index.data, target)
         path = growth.path_of(target) if value.tags & LENGTHENED else None
         _update_container(owner, index, growth.stored(frame, path, value, False) if path else value)
+    elif value.tags & UPDATED and owner.kind == PARAMETER and isinstance(target.value, ast.Name):
+        frame.names[target.value.id] = owner.but(
+            tags=owner.tags | UPDATED
+        )  # `state["params"] = apply_updates(…)`
     if name is not None:
         key = container_key(frame, target.value)
         frame.log.append(Mutated(key, frame.module, target))

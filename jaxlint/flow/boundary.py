@@ -45,6 +45,9 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state.donated = argument_set(call.keywords, params, "donate_argnums", "donate_argnames")
     if state.flavour == "filter" and "donate" in call.keywords:
         state.donated = equinox_donation(call.keywords["donate"], params)
+    if call.starred:  # `jit(f, **options)`: what is not seen here may be among them
+        state.static = state.static or None
+        state.donated = state.donated or None
     _judge_freshness(frame, state, target)
     frame.run.boundaries.append(state)
     if not frame.quiet:

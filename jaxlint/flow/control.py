@@ -17,6 +17,8 @@ from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAM
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.static_sizes import check_sizes
+from jaxlint.flow.tags import UPDATED
+from jaxlint.flow.updates import holds_updated
 from jaxlint.flow.values import (
     DEVICE_VALUE,
     NONE,
@@ -184,7 +186,9 @@ def _result(
         carry = call.argument(1, "init")
         if carry is not None and carry.kind == TREE and frame.level == EAGER:
             return tree([_like(carry), NONE if nothing else array])
-        return tree([array, NONE if nothing else array])
+        if frame.level and pair and result is not None and holds_updated(result.data[0]):
+            array = _updated(result.data[0])
+        return tree([array, NONE if nothing else TRACED_PARAMETER if frame.level else DEVICE_VALUE])
     if last == "map" and dotted == "jax.lax.map" and not frame.quiet and isinstance(call.node, ast.Call):
         frame.log.append(PendingScan(frame, dotted, call, body, False))
         note_chunks(frame, call)
@@ -195,7 +199,14 @@ def _result(
         and last in ("cond", "switch", "while_loop", "fori_loop")
     ):
         return result
-    return array
+    return array.but(tags=UPDATED) if frame.level and holds_updated(result) else array
+
+
+def _updated(carry: Value) -> Value:
+    """The last carry of a scan that updates parameters."""
+    if carry.kind == TREE and carry.data.__class__ is list:
+        return tree([_updated(member) for member in carry.data])
+    return TRACED_PARAMETER.but(tags=UPDATED) if holds_updated(carry) else TRACED_PARAMETER
 
 
 def _is_nothing(stacked: Value) -> bool:

@@ -14,8 +14,7 @@ from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.kinds import CONSTANT
 from jaxlint.flow.operand import maker
 from jaxlint.flow.parameters import parameter_uses
-from jaxlint.flow.tags import UPDATED
-from jaxlint.flow.values import Value, parts
+from jaxlint.flow.updates import holds_updated, replaced_by_update, updated_in_place
 
 
 def signature(closure: Closure | None) -> list[str] | None:
@@ -40,6 +39,13 @@ def describe(state: BoundaryState) -> Boundary:
         and 0 in state.static
     )
     uses = parameter_uses(function) if function is not None else {}
+    replaced = frozenset(name for name, how in uses.items() if "returned" in how)
+    updates = holds_updated(state.result)
+    if function is not None and state.flavour == "nnx":
+        in_place = updated_in_place(function)
+        replaced, updates = replaced | in_place, updates or bool(in_place)
+    elif function is not None and updates and not replaced:
+        replaced = replaced_by_update(function, params, state.result)
     return Boundary(
         place=state.module.place(state.node),
         api=state.api,
@@ -69,8 +75,8 @@ def describe(state: BoundaryState) -> Boundary:
         static_self=static_self,
         self_hashing=cls.hashing if cls is not None else "",
         self_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
-        updates=_updated(state.result),
-        returns_argument=frozenset(name for name, how in uses.items() if "returned" in how),
+        updates=updates,
+        returns_argument=replaced,
     )
 
 
@@ -91,9 +97,3 @@ def _definition(function: Function | None) -> Place | None:
         return None
     node = function.node
     return function.module.place(node) if isinstance(node, ast.Lambda) else function.module.header(node)
-
-
-def _updated(value: Value | None, depth: int = 0) -> bool:
-    if value is None or depth > 3:
-        return False
-    return bool(value.tags & UPDATED) or any(_updated(v, depth + 1) for v in parts(value))

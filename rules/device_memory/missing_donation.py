@@ -85,7 +85,7 @@ def _could_donate(fact: JitCall | BoundaryUse) -> bool:
     evaluates = bool(_words(boundary.function) & _EVALUATION)
     return (
         fact.proof.level == "eager"
-        and boundary.flavour in ("jax", "pmap", "filter")
+        and boundary.flavour in ("jax", "pmap", "filter", "nnx")
         and boundary.donated == frozenset()
         and not evaluates
         # Haiku's `apply` bears the signature of what it transforms: jit refuses the positions beyond (measured).
