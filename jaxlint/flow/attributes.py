@@ -188,7 +188,8 @@ def bound_method(frame: Frame, method: Function, receiver: Value, node: ast.AST)
     elif not method.is_static:
         closure.receiver = receiver
     if method.is_property:
-        from jaxlint.flow.calls import call_closure
+        # Not at the top: closure_calls needs flow.linen, which binds methods with what is here.
+        from jaxlint.flow.closure_calls import call_closure
 
         return call_closure(frame, closure, Call(node, [], {}))
     return Value(FUNCTION, data=closure)

@@ -80,6 +80,7 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
 
 def _made(frame: Frame, constructor: Value, call: Call) -> Value:
     """The instance that `jit(Model)(…)` makes: nothing is eager there."""
+    # Not at the top: flow.calls has calls of boundaries among its cases.
     from jaxlint.flow.calls import call_value
 
     log, frame.log = frame.log, []

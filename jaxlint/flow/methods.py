@@ -6,6 +6,7 @@ from jaxlint.flow import text, traced
 from jaxlint.flow.assignment import add_member
 from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.clearing import note_clearing
+from jaxlint.flow.escaping import escape
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.joining import join
@@ -164,10 +165,8 @@ def _of_indexer(receiver: Value, name: str) -> Value:
 
 
 def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
-    from jaxlint.flow.calls import keep_value
-
     for value in call.values():
-        keep_value(value)
+        escape(value)
     note_append(frame, name, call)
     if name in ("append", "add", "appendleft") and call.positional:
         add_member(receiver, call.positional[0])
