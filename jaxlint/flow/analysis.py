@@ -14,16 +14,17 @@ from jaxlint.flow import (
     builtin_calls,
     builtin_collections,
     builtin_numbers,
-    caching,
+    cached_functions,
     call_expressions,
+    class_definitions,
     clearing,
     comparisons,
     comprehensions,
     conditions,
     conversion_calls,
-    definitions,
     displays,
     expressions,
+    function_definitions,
     import_statements,
     jax_array_calls,
     loops,
@@ -44,12 +45,12 @@ from jaxlint.flow import (
 from jaxlint.flow import control as _control
 from jaxlint.flow import sources as _sources
 from jaxlint.flow.absorbed import absorbed_mutations
+from jaxlint.flow.cached_functions import PendingCache
 from jaxlint.flow.cached_tracers import cached_tracers
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.closures import Closure
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.configuration import import_order, import_time_work
-from jaxlint.flow.definitions import PendingCache
 from jaxlint.flow.entering import trace_declared
 from jaxlint.flow.equal_statics import equal_statics
 from jaxlint.flow.evaluations import Evaluation
@@ -72,17 +73,18 @@ _REGISTERED = (
     builtin_calls,
     builtin_collections,
     builtin_numbers,
-    caching,
+    cached_functions,
     call_expressions,
+    class_definitions,
     clearing,
     comparisons,
     comprehensions,
     conditions,
     _control,
     conversion_calls,
-    definitions,
     displays,
     expressions,
+    function_definitions,
     import_statements,
     jax_array_calls,
     loops,

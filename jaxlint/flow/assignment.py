@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import effects, growth, lending, traced
-from jaxlint.flow.caching import note_fill
 from jaxlint.flow.carry import field_carried
+from jaxlint.flow.dict_caches import note_fill
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.iteration import element_of

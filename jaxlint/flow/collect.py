@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from jaxlint.finding import Place
 from jaxlint.flow.boundary import PendingJit
 from jaxlint.flow.boundary_calls import PendingUse
-from jaxlint.flow.caching import PendingFill
+from jaxlint.flow.cached_functions import PendingCache
 from jaxlint.flow.configuration import DeviceUse
-from jaxlint.flow.definitions import PendingCache
+from jaxlint.flow.dict_caches import PendingFill
 from jaxlint.flow.eager_control import PendingDerivative
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import (

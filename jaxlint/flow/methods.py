@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jaxlint.flow import text, traced
 from jaxlint.flow.assignment import add_member
-from jaxlint.flow.caching import note_setdefault
 from jaxlint.flow.clearing import note_clearing
+from jaxlint.flow.dict_caches import note_setdefault
 from jaxlint.flow.escaping import escape
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.iteration import element_of

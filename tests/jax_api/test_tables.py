@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 import pytest
 
-from jaxlint.jax_api import arrays, boundaries, categories, loading, precision, runtime, transforms
+from jaxlint.jax_api import (
+    arrays,
+    boundaries,
+    categories,
+    class_families,
+    loading,
+    precision,
+    runtime,
+    transforms,
+)
 
 # An interpreter that has the libraries, where that is not the one that runs the tests.
 JAX_PYTHON = os.environ.get("JAXLINT_JAX_PYTHON", sys.executable)
@@ -28,6 +37,7 @@ LIBRARIES = (
     "optimistix",
     "lineax",
     "orbax",
+    "penzai",
 )
 
 Release = tuple[int, ...]
@@ -65,6 +75,7 @@ SPANS: dict[str, Span] = {
     "jax.experimental.compilation_cache.compilation_cache.initialize_cache": Span(
         "", "0.8.0", "set_cache_dir"
     ),
+    "flax.nnx.Pytree": Span("0.11.1", "", "flax.nnx.Object"),
     "haiku.jit": Span("", "0.0.7", "jax.jit"),
 }
 # Keywords that only some versions have.
@@ -89,6 +100,7 @@ DOTTED: dict[str, Iterable[str]] = {
     "COMPILED": transforms.COMPILED_PER_BODY | transforms.COMPILED_ALWAYS,
     "BACKEND": runtime.BACKEND_FREE | runtime.BACKEND_STARTERS,
     "LOADERS": loading.LOADERS,
+    "class families": {*class_families.BASES, *class_families.DECORATORS},
     "solvers": precision._SOLVES | precision.SECOND_ORDER | precision.TAKES_SOLVER | precision.TREE_CASTS,
 }
 
