@@ -84,7 +84,7 @@ class ArrayShapes:
         keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
         if not all(isinstance(key, str) for key in keys):
             return None
-        return Table(tuple(zip(keys, (self.of(v, scope) for v in node.values), strict=True)))  # type: ignore[arg-type]
+        return Table(tuple(zip(keys, (self.of(v, scope) for v in node.values), strict=True)))  # type: ignore[arg-type]  # all keys are texts
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Known:
         base = self.of(node.value, scope)

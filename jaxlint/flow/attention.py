@@ -161,7 +161,7 @@ def _name_of(node: ast.expr) -> str:
             node = node.args[0] if node.args else node.func
         elif isinstance(node, ast.Call):
             is_module = isinstance(node.func, ast.Attribute) and node.func.attr in _TRANSPOSES and node.args
-            receiver = node.func.value  # type: ignore[attr-defined]
+            receiver = node.func.value  # type: ignore[attr-defined]  # a method, see above
             node = node.args[0] if is_module and last_name(receiver) in ("jnp", "np", "lax") else receiver
         else:
             node = node.value

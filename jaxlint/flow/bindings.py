@@ -22,7 +22,7 @@ class Bindings:
         if known is not None:
             self._bound, self._members = known
             return
-        scope.bound = self._bound, self._members  # type: ignore[attr-defined]  # once for each tree
+        scope.__dict__["bound"] = self._bound, self._members  # once for each tree
         for node in own_nodes(scope):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -40,7 +40,7 @@ class Bindings:
         elif isinstance(target, (ast.Tuple, ast.List)):
             matched = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
             for position, item in enumerate(target.elts):
-                self._bind(item, value.elts[position] if matched else value)  # type: ignore[attr-defined]
+                self._bind(item, value.elts[position] if matched else value)  # type: ignore[attr-defined]  # a display if matched
                 if not matched and isinstance(item, ast.Name):
                     self._members[item.id] = value, position
 

@@ -27,7 +27,7 @@ def _enumerate(frame: Frame, first: Value, call: Call) -> Value:
 
 
 def _each(frame: Frame, value: Value, call: Call) -> Value:
-    return iterated(frame, value, call.node, call.node)  # type: ignore[arg-type]
+    return iterated(frame, value, call.node, call.node)
 
 
 def _columns(frame: Frame, call: Call) -> Value | None:

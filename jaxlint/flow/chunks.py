@@ -99,7 +99,7 @@ class _Lengths:
         if isinstance(node, ast.Subscript):
             first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
             of_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
-            return "length" if first and of_shape and self._is_mapped(node.value.value) else ""  # type: ignore[attr-defined]
+            return "length" if first and of_shape and self._is_mapped(node.value.value) else ""  # type: ignore[attr-defined]  # an attribute if of_shape
         if isinstance(node, ast.Call):
             name = (dotted_name(node.func) or "").rpartition(".")[2]
             if name == "len" and node.args:
@@ -230,7 +230,7 @@ class _Lengths:
             return self._number(node.args[2])
         if last in _CONVERTING and first is not None:
             listed = isinstance(first, (ast.Tuple, ast.List))
-            return len(first.elts) if listed else self.length(first, depth - 1)  # type: ignore[attr-defined]
+            return len(first.elts) if listed else self.length(first, depth - 1)  # type: ignore[attr-defined]  # a display if listed
         shape = words.get("shape") or words.get("size")
         if shape is None and last == "reshape":  # `x.reshape(n, 3)`, `jnp.reshape(x, (n, 3))`
             shape = second if head == "jax.numpy" else first
@@ -253,7 +253,7 @@ class _Lengths:
             known = _Lengths.__new__(_Lengths)
             known.frame, known.sources, known.arrays = self.frame, outer, set()
             lengths.append(known.length(given, depth) if given is not None else None)
-        return max(lengths) if lengths and None not in lengths else None  # type: ignore[type-var]
+        return max(lengths) if lengths and None not in lengths else None  # type: ignore[type-var]  # no None in it
 
 
 def _given(frame: Frame, function: Function, name: str) -> Iterator[tuple[ast.expr | None, ast.AST]]:

@@ -246,7 +246,7 @@ def _answered_alike(test: ast.AST, one: Place, other: Place) -> bool:
 
     def side(place: Place) -> list[bool]:
         line = place.span.line
-        return [bool(s) and s[0].lineno <= line <= (s[-1].end_lineno or 0) for s in sides]  # type: ignore[attr-defined]
+        return [bool(s) and s[0].lineno <= line <= (s[-1].end_lineno or 0) for s in sides]  # type: ignore[attr-defined]  # statements and tests have lines
 
     return side(one) == side(other)
 

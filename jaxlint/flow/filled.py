@@ -28,7 +28,7 @@ def open_loop(frame: Frame, node: ast.AST) -> ast.AST | None:
     if not isinstance(node, ast.Name) or not hasattr(node, "lineno"):
         return None
     loop = _filling(frame, node.id)
-    ended = loop is not None and (loop.end_lineno or loop.lineno) < node.lineno  # type: ignore[attr-defined]
+    ended = loop is not None and (loop.end_lineno or loop.lineno) < node.lineno  # type: ignore[attr-defined]  # both have lines
     return loop if ended else None
 
 

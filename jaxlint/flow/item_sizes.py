@@ -165,7 +165,7 @@ class ItemSizes:
         if isinstance(node.func, ast.Name) and last in _MEMBERS:
             return self._all(node.args, at, depth)
         if last in _SAME and (first is not None or method is not None):
-            return self.of(first if first is not None else method, at, depth)  # type: ignore[arg-type]
+            return self.of(first if first is not None else method, at, depth)  # type: ignore[arg-type]  # one of the two is not None
         if last in _KEEPING:
             given = [self.of(array, at, depth) for array in (method, first) if array is not None]
             return next((kept for kept in given if kept is not None and kept <= {_DEFAULT}), None)

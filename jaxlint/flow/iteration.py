@@ -86,7 +86,7 @@ def as_iterable(frame: Frame, value: Value, node: ast.expr) -> Value:
     return value
 
 
-def iterated(frame: Frame, iterable: Value, source: ast.expr, loop: ast.AST) -> Value:
+def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> Value:
     """The loop variable: an element that changes with each iteration."""
     if iterable.kind == TREE and iterable.data.__class__ is dict and iterable.data:
         iterable = _keys(iterable)
@@ -114,7 +114,7 @@ def chosen(frame: Frame, each: Value, sequence: Value, source: ast.AST) -> Value
     members = list(sequence.data)
     display = sequence.origin.node if sequence.origin is not None else None
     if isinstance(display, (ast.Tuple, ast.List)) and len(display.elts) == len(members):
-        module = sequence.origin.module  # type: ignore[union-attr]
+        module = sequence.origin.module  # type: ignore[union-attr]  # the display is from there
         members = [
             v.but(origin=Origin(module, at, "literal")) if v.kind == CONSTANT and v.origin is None else v
             for v, at in zip(members, display.elts, strict=True)
@@ -161,7 +161,7 @@ def _instance_with_choices(each: Value, members: list[Value], at: Origin) -> Val
     return Value(INSTANCE, each.varies, each.tags, thing, None, each.origin)
 
 
-def _are_items(source: ast.expr) -> bool:
+def _are_items(source: ast.AST) -> bool:
     """`table.items()`."""
     return (
         isinstance(source, ast.Call)

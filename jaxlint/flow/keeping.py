@@ -196,9 +196,9 @@ def _dealt(generator: ast.comprehension, value: ast.expr) -> ast.expr | None:
     if isinstance(target, ast.Name):
         return source if target.id == value.id else None
     paired = isinstance(source, ast.Call) and last_name(source.func) == "zip"
-    if not paired or not isinstance(target, ast.Tuple) or len(source.args) != len(target.elts):  # type: ignore[attr-defined]
+    if not paired or not isinstance(target, ast.Tuple) or len(source.args) != len(target.elts):  # type: ignore[attr-defined]  # a call if paired
         return None
-    pairs = zip(target.elts, source.args, strict=True)  # type: ignore[attr-defined]
+    pairs = zip(target.elts, source.args, strict=True)  # type: ignore[attr-defined]  # a call, see above
     return next((a for t, a in pairs if isinstance(t, ast.Name) and t.id == value.id), None)
 
 

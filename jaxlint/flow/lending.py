@@ -115,7 +115,7 @@ def _is_read_after(frame: Frame, names: tuple[str, ...], write: ast.AST) -> bool
     """Whether one of the names is looked at behind a write, still bound to what it was; in a loop, the rounds
     before the write in the text come after it, too."""
     scope = nodes_of(scope_of(frame), ast.Name)
-    line: int = write.end_lineno or write.lineno  # type: ignore[attr-defined]
+    line: int = write.end_lineno or write.lineno  # type: ignore[attr-defined]  # a write has a line
     loop = frame.loops[-1].node if frame.loops else None
     first = loop.lineno if loop is not None else line + 1
     for name in names:
@@ -123,7 +123,7 @@ def _is_read_after(frame: Frame, names: tuple[str, ...], write: ast.AST) -> bool
         if any(first <= n.lineno <= line and not isinstance(n.ctx, ast.Load) for n in found):
             first = line + 1  # made anew in each round
         behind = sorted((n for n in found if n.lineno > line), key=lambda n: (n.lineno, n.col_offset))
-        inside = [n for n in found if first <= n.lineno < write.lineno]  # type: ignore[attr-defined]
+        inside = [n for n in found if first <= n.lineno < write.lineno]  # type: ignore[attr-defined]  # as above
         if inside or (behind and isinstance(_first_use(behind).ctx, ast.Load)):
             return True
     return False

@@ -67,7 +67,7 @@ def _in_constructor(code: ast.AST, node: ast.AST) -> bool:
     if not isinstance(code, ast.ClassDef):
         return False
     methods = (m for m in code.body if isinstance(m, ast.FunctionDef) and m.name in _CONSTRUCTORS)
-    return any(m.lineno <= node.lineno <= (m.end_lineno or m.lineno) for m in methods)  # type: ignore[attr-defined]
+    return any(m.lineno <= node.lineno <= (m.end_lineno or m.lineno) for m in methods)  # type: ignore[attr-defined]  # only located nodes are asked for
 
 
 def _added_to(node: ast.AST) -> str | None:

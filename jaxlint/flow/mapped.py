@@ -79,7 +79,7 @@ class Sources:
                 return self.number(bound[0], depth - 1)
             value = (self.frame.module.names or {}).get(node.id)
             known = value is not None and value.kind == CONSTANT and type(value.data) is int
-            return value.data if known and not self.is_parameter(node.id) else None  # type: ignore[union-attr]
+            return value.data if known and not self.is_parameter(node.id) else None  # type: ignore[union-attr]  # not None if known
         if isinstance(node, ast.BinOp) and depth:
             a, b = self.number(node.left, depth - 1), self.number(node.right, depth - 1)
             if a is None or b is None:
@@ -273,7 +273,7 @@ def _takes_scalars(function: Function | None) -> bool:
         if isinstance(node, (ast.Subscript, ast.Attribute)) and dotted_name(node.value) in own:
             return False
         product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
-        if product and not own.isdisjoint({dotted_name(node.left), dotted_name(node.right)}):  # type: ignore[attr-defined]
+        if product and not own.isdisjoint({dotted_name(node.left), dotted_name(node.right)}):  # type: ignore[attr-defined]  # a BinOp if it is a product
             return False
     return True
 

@@ -193,7 +193,7 @@ def _indexes(node: ast.expr) -> bool:
 def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func) or ""
     if name in _PASSING and (node.args or isinstance(node.func, ast.Attribute)):
-        passed = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]
+        passed = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]  # a method if nothing is passed
         return _source(frame, passed, line, depth - 1)
     callee = _value(frame, node.func)
     if callee.kind == BOUNDARY:

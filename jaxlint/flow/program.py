@@ -47,7 +47,7 @@ class LoadedModule:
     def place(self, node: ast.AST) -> Place:
         """Where a node stands, in code points from 1."""
         line, end = node.lineno, node.end_lineno  # type: ignore[attr-defined]  # every located node has them
-        column, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
+        column, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]  # as above
         if self.ascii:
             return Place(self.path, Span(line, column + 1, end, stop + 1))
         return Place(self.path, Span(line, self._column(line, column), end, self._column(end, stop)))

@@ -28,7 +28,7 @@ def _axes(axis: Known, rank: int) -> set[int] | None:
     numbers = dimensions(axis)
     if numbers is None or any(n is None or not -rank <= n < rank for n in numbers):
         return None
-    return {n % rank for n in numbers}  # type: ignore[operator]
+    return {n % rank for n in numbers}  # type: ignore[operator]  # no None in it
 
 
 def _reduced(array: Known, node: ast.Call, words: dict[str, Known], axis: Known, given: bool) -> Known:
@@ -58,7 +58,7 @@ def _reshaped(array: Known, to: Known) -> Known:
         return None
     if -1 not in shape:
         return Array(shape)
-    whole, rest = size(array), -math.prod(shape)  # type: ignore[arg-type]
+    whole, rest = size(array), -math.prod(shape)  # type: ignore[arg-type]  # no None in it
     if whole is None or rest <= 0 or shape.count(-1) > 1:
         return Array(tuple(None if d == -1 else d for d in shape)) if shape.count(-1) == 1 else None
     return Array(tuple(whole // rest if d == -1 else d for d in shape))
@@ -78,7 +78,7 @@ def _joined(arrays: Known, axis: Known) -> Known:
         next((m.shape[i] for m in known if m.shape[i] is not None), None) for i in range(rank)
     ]
     along = [m.shape[where] for m in known]
-    shape[where % rank] = None if len(known) < len(members) or None in along else sum(along)  # type: ignore[arg-type]
+    shape[where % rank] = None if len(known) < len(members) or None in along else sum(along)  # type: ignore[arg-type]  # no None in it
     return Array(tuple(shape))
 
 

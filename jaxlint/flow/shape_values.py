@@ -56,7 +56,7 @@ Index: TypeAlias = "Known | Cut | str"  # "new" for a new axis, "rest" for an el
 
 def size(array: Array) -> int | None:
     """How many elements it has."""
-    return None if None in array.shape else math.prod(array.shape)  # type: ignore[arg-type]
+    return None if None in array.shape else math.prod(array.shape)  # type: ignore[arg-type]  # no None in it
 
 
 def sizes(known: Known) -> frozenset[int] | None:
@@ -137,7 +137,7 @@ def broadcast(sides: Sequence[Known]) -> Known:
 def negated(op: ast.unaryop, value: Known) -> Known:
     if isinstance(value, Number):
         minus = isinstance(op, ast.USub) and value.value is not None
-        return Number(-value.value if minus else None)  # type: ignore[operator]
+        return Number(-value.value if minus else None)  # type: ignore[operator]  # no None where minus
     return value if isinstance(value, Array) else None
 
 

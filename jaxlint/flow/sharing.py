@@ -327,7 +327,7 @@ def _binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | No
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.With, ast.AugAssign)) and node.lineno < before:
             target_nodes = walk(node.target) if not isinstance(node, ast.With) else iter(())
             if any(isinstance(t, ast.Name) and t.id == name for t in target_nodes):
-                made = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node.value  # type: ignore[union-attr]
+                made = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node.value  # type: ignore[union-attr]  # a `with` never gets here
                 found = ast.copy_location(ast.Await(made), made), None  # something new each time
     return found
 
@@ -340,7 +340,7 @@ def _in_target(target: ast.expr, value: ast.expr, name: str) -> tuple[ast.expr, 
         for position, item in enumerate(target.elts):
             if isinstance(item, ast.Name) and item.id == name:
                 if matched:
-                    return value.elts[position], None  # type: ignore[attr-defined]
+                    return value.elts[position], None  # type: ignore[attr-defined]  # a display if matched
                 return value, position
     return None
 

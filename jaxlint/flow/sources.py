@@ -117,7 +117,7 @@ def progress_range(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("product")
 def product(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """Tuples of one member of each."""
-    members = [iterated(frame, value, call.node, call.node) for value in call.positional]  # type: ignore[arg-type]
+    members = [iterated(frame, value, call.node, call.node) for value in call.positional]
     return collection(tree(members * 2 if last == "pairwise" else members))
 
 

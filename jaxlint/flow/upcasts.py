@@ -98,7 +98,12 @@ def collected(frame: Frame, node: ast.ListComp | ast.DictComp) -> None:
     if asked not in FULL or frame.quiet:
         return
     if isinstance(source, ast.Call) and last_name(source.func) in _LEAVES:
-        source = source.args[0] if source.args else source.func.value  # type: ignore[attr-defined]
+        if source.args:
+            source = source.args[0]
+        elif isinstance(source.func, ast.Attribute):
+            source = source.func.value
+        else:
+            return  # a function of the same name, of which nothing says that it has a tree
     frame.log.append(PendingUpcast(frame, node, "comprehension", asked, source, look(frame, source)))
 
 

@@ -55,7 +55,7 @@ def walk(node: ast.AST) -> list[ast.AST]:
                 found.append(value)
     if node.__class__ in _REMEMBERED:
         # As long as the tree lives, and without the node itself: a cycle would keep the tree alive.
-        node.walked = found[1:]  # type: ignore[attr-defined]
+        node.__dict__["walked"] = found[1:]
     return found
 
 
@@ -65,7 +65,7 @@ def nodes_of(scope: ast.AST, kind: type[N]) -> list[N]:
         return [node for node in walk(scope) if node.__class__ is kind]
     kinds: dict[type, list[Any]] | None = scope.__dict__.get("kinds")
     if kinds is None:
-        kinds = scope.kinds = {}  # type: ignore[attr-defined]
+        kinds = scope.__dict__["kinds"] = {}
         below = iter(walk(scope))
         next(below)  # without the node itself, as above
         for node in below:
@@ -87,7 +87,7 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
         if not isinstance(node, _NESTED):
             stack += children(node)[::-1]
     if scope.__class__ in _REMEMBERED:
-        scope.own = found  # type: ignore[attr-defined]
+        scope.__dict__["own"] = found
     return found
 
 
@@ -97,5 +97,5 @@ def own_assignments(scope: ast.AST) -> list[ast.AST]:
     if known is None:
         known = [node for node in own_nodes(scope) if node.__class__ in _ASSIGNING]
         if scope.__class__ in _REMEMBERED:
-            scope.assignments = known  # type: ignore[attr-defined]
+            scope.__dict__["assignments"] = known
     return known

@@ -136,7 +136,7 @@ def _outside(frame: Frame, loop: ast.AST) -> Iterator[ast.AST]:
     """The nodes of the function in front of a loop."""
     assert frame.function is not None
     for node in own_nodes(frame.function.node):
-        if getattr(node, "lineno", loop.lineno) < loop.lineno:  # type: ignore[attr-defined]
+        if getattr(node, "lineno", loop.lineno) < loop.lineno:  # type: ignore[attr-defined]  # every loop has a line
             yield node
 
 
