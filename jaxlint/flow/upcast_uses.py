@@ -10,15 +10,19 @@ from jaxlint.flow.bindings import scope_of
 from jaxlint.flow.calls_in_view import calls_in_view
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.model_trees import passes_model
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.walking import children, nodes_of, own_nodes, walk
 from jaxlint.jax_api.precision import LOW
 
 
+_OPTIMISING = frozenset({"update", "apply_gradients"})
+
+
 class Uses(NamedTuple):
-    """`original`: where the tree is read after the cast. `copy`: where the copy is read by a second statement, so
-    that no one use can take the cast in. `caller`: the call that is handed the copy, where a helper makes it."""
+    """`original`: where the tree is read after the cast. `copy`: where the copy is read again, by a second statement
+    or inside an optimiser, so that no one use can take the cast in. `caller`: the call that is handed the copy,
+    where a helper makes it."""
 
     original: Place | None = None
     copy: Place | None = None
@@ -67,11 +71,20 @@ def _uses(module: LoadedModule, scope: ast.AST, node: ast.expr, subject: ast.exp
     again = None
     if original is not None and original not in held:
         again = next((n for n in own_nodes(scope) if _reads(n, original) and _is_after(n, node)), None)
-    second = next((use for name in held for use in _readers(scope, name, node)[1:2]), None)
+    second = next((use for name in held for use in _read_again(scope, name, node)), None)
     return Uses(
         module.place(again) if again is not None else None,
         module.place(second) if second is not None else None,
     )
+
+
+def _read_again(scope: ast.AST, name: str, made: ast.expr) -> list[ast.AST]:
+    """The second read of a name. An optimiser reads its gradients more than once: for their norm and the update, for
+    the first and the second moment."""
+    readers = _readers(scope, name, made)
+    updates = (n for n in own_nodes(scope) if isinstance(n, ast.Call) and last_name(n.func) in _OPTIMISING)
+    inside = {n for call in updates for part in (*call.args, *call.keywords) for n in walk(part)}
+    return readers[1:2] or [read for read in readers[:1] if read in inside]
 
 
 def _readers(scope: ast.AST, name: str, made: ast.expr) -> list[ast.AST]:
