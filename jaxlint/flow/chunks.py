@@ -11,11 +11,11 @@ from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CONSTANT
-from jaxlint.flow.mapped import Sources
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.shape_values import Array, Items, Table, member
 from jaxlint.flow.values import is_number
+from jaxlint.flow.variants import Sources
 from jaxlint.flow.walking import own_nodes, walk
 
 _DEPTH = 4

@@ -10,11 +10,11 @@ from jaxlint.flow.facts import EagerInit
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import API, FOREIGN, FUNCTION, INSTANCE, UNKNOWN
-from jaxlint.flow.mapped import Sources, variants_of
 from jaxlint.flow.objects import Foreign
 from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import DEVICE_VALUE, TRACED_VALUE, Value
+from jaxlint.flow.variants import Sources, variants_of
 from jaxlint.flow.walking import children, own_nodes, walk
 from jaxlint.pattern import pattern
 

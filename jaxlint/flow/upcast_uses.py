@@ -15,13 +15,12 @@ from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.walking import children, nodes_of, own_nodes, walk
 from jaxlint.jax_api.precision import LOW
 
-
 _OPTIMISING = frozenset({"update", "apply_gradients"})
 
 
 class Uses(NamedTuple):
-    """`original`: where the tree is read after the cast. `copy`: where the copy is read again, by a second statement
-    or inside an optimiser, so that no one use can take the cast in. `caller`: the call that is handed the copy,
+    """`original`: where the tree is read after the cast. `copy`: where the copy is read again, by a second
+    statement or inside an optimiser, so that no one use can take the cast in. `caller`: the call that is handed the copy,
     where a helper makes it."""
 
     original: Place | None = None
@@ -79,8 +78,8 @@ def _uses(module: LoadedModule, scope: ast.AST, node: ast.expr, subject: ast.exp
 
 
 def _read_again(scope: ast.AST, name: str, made: ast.expr) -> list[ast.AST]:
-    """The second read of a name. An optimiser reads its gradients more than once: for their norm and the update, for
-    the first and the second moment."""
+    """The second read of a name. An optimiser reads its gradients more than once: for their norm and the update,
+    for the first and the second moment."""
     readers = _readers(scope, name, made)
     updates = (n for n in own_nodes(scope) if isinstance(n, ast.Call) and last_name(n.func) in _OPTIMISING)
     inside = {n for call in updates for part in (*call.args, *call.keywords) for n in walk(part)}
