@@ -20,8 +20,8 @@ _OPTIMISING = frozenset({"update", "apply_gradients"})
 
 class Uses(NamedTuple):
     """`original`: where the tree is read after the cast. `copy`: where the copy is read again, by a second
-    statement or inside an optimiser, so that no one use can take the cast in. `caller`: the call that is handed the copy,
-    where a helper makes it."""
+    statement or inside an optimiser, so that no one use can take the cast in. `caller`: the call that is handed
+    the copy, where a helper makes it."""
 
     original: Place | None = None
     copy: Place | None = None
