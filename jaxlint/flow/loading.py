@@ -9,7 +9,7 @@ from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.walking import own_nodes, walk
@@ -117,7 +117,7 @@ def _builds(frame: Frame, call: ast.Call, depth: int) -> bool:
     if names & ABSTRACT or any("abstract" in name for name in names):
         return False
     callee = call.func
-    name = (dotted_name(callee) or "").rpartition(".")[2]
+    name = last_name(callee)
     if isinstance(callee, ast.Call):  # jax.jit(model.init)(…)
         return any(isinstance(a, ast.Attribute) and a.attr == "init" for a in callee.args)
     if name in ("init", "init_with_output") and isinstance(callee, ast.Attribute):
