@@ -40,7 +40,6 @@ MISSES = {
     "8/JAX316/bad_2.py": "float32 to int32 of one shape: the buffer is taken over after all (measured, on CPU)",
     "6/JAX110/bad_3": "a generator's batches of which the last alone has a mask",
     "6/JAX304/bad_3": "the mapped function calls a model that is a parameter of its factory",
-    "6/JAX305/bad_3": "the chunk is the length of a tree's first leaf",
     "6/JAX308/bad_2.py": "a state kept under a test of the step's number may be kept seldom",
     "6/JAX316/bad_1.py": "the boundary is called by `tree.map` alone",
     "6/JAX316/bad_4.py": "another dtype of the same size, made by `bitcast_convert_type`",

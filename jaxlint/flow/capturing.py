@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from jaxlint.flow.bindings import Bindings, look
+from jaxlint.flow.bindings import Bindings, bindings_of, look
 from jaxlint.flow.boundary_state import BoundaryState, Read
 from jaxlint.flow.described import describe
 from jaxlint.flow.facts import Capture, CapturedConstants
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.instances import holds_arrays
-from jaxlint.flow.kinds import CONCRETE, DEVICE, FOREIGN, INSTANCE, TREE, UNKNOWN
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.kinds import API, CONCRETE, DEVICE, FOREIGN, INSTANCE, TREE, UNKNOWN
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.tags import SMALL
 from jaxlint.flow.values import Value, parts
@@ -26,6 +26,7 @@ _PARAMETERS = pattern(r"params?$|parameters$|variables$|weights$|theta$|state_di
 _INITIALISERS = frozenset(
     {"init", "init_with_output", "from_pretrained", "load_params", "restore_checkpoint"}
 )
+_APPLYING = frozenset({"apply", "apply_fn"})
 _CONVERSIONS = frozenset(
     {
         "asarray",
@@ -57,7 +58,7 @@ class PendingCapture(PendingFact):
 
     def fact(self) -> CapturedConstants | None:
         found = [c for key, read in self.state.reads.items() if (c := self._capture(key, read)) is not None]
-        found += self._receiver() or self._wrapped()
+        found += self._receiver() or self._wrapped() or self._held()
         if not found:
             return None
         found.sort(key=lambda c: (c.what == "array", -(c.elements or 0), c.place))
@@ -123,9 +124,43 @@ class PendingCapture(PendingFact):
             return ("model", None) if _is_model(value) else ("", None)
         if kind == TREE:
             return _kind_of_tree(value, str(key[-1]))
-        if kind == UNKNOWN and self._is_initialised(key, read):
+        if kind == UNKNOWN and (self._is_initialised(key, read) or self._is_applied(read, str(key[-1]))):
             return "parameters", None
         return "", None
+
+    def _is_applied(self, read: Read, name: str) -> bool:
+        """A name from around is the first thing that `model.apply(params, x)` or `state.apply_fn(…)` gets."""
+        closure = self.state.closure
+        if closure is None or read.subject != "closure":
+            return False
+        calls = (c for c in nodes_of(closure.function.node, ast.Call) if c.args)
+        return any(last_name(c.func) in _APPLYING and name in _names(c.args[0]) for c in calls)
+
+    def _held(self) -> list[Capture]:
+        """`jax.jit(partial(model.apply, params))`: what a partial holds is no argument."""
+        node, closure = self.state.node, self.state.closure
+        if self.state.flavour == "filter" or not isinstance(node, ast.Call) or not node.args:
+            return []
+        held = node.args[0]
+        if isinstance(held, ast.Name):
+            held = next(iter(bindings_of(self.frame).of(held.id)[-1:]), held)
+        if not isinstance(held, ast.Call) or len(held.args) < 2 or not self._is_partial(held.func):
+            return []
+        if closure is None and last_name(held.args[0]) in _APPLYING:
+            return [self._holding(held.args[1], "parameters", None)]
+        found = []
+        for given, value in zip(held.args[1:], closure.bound if closure is not None else [], strict=False):
+            what, elements = ("model", None) if _is_model(value) else _kind_of_tree(value, ast.unparse(given))
+            if what and not (what == "array" and elements is None):
+                found.append(self._holding(given, what, elements))
+        return found
+
+    def _holding(self, node: ast.expr, what: str, elements: int | None) -> Capture:
+        return Capture(ast.unparse(node), self.frame.place(node), what, elements)
+
+    def _is_partial(self, callee: ast.expr) -> bool:
+        value = look(self.frame, callee)
+        return value.kind == API and value.data == "functools.partial"
 
     def _is_converted(self, key: Any, read: Read) -> bool:
         """`dt = jnp.asarray(dt)`: whatever was passed, perhaps a number, made an array."""
@@ -152,6 +187,10 @@ class PendingCapture(PendingFact):
                 if any(isinstance(f, ast.Attribute) and f.attr in _INITIALISERS for f in called):
                     return True
         return False
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def _is_model(value: Value) -> bool:

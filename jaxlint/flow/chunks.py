@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.array_shapes import ArrayShapes
-from jaxlint.flow.bindings import look
+from jaxlint.flow.bindings import Bindings, look
 from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CONSTANT
-from jaxlint.flow.operand import dotted_name
+from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.shape_values import Array, Items, Table, member
 from jaxlint.flow.values import is_number
@@ -95,7 +95,9 @@ class _Lengths:
             return ""
         if isinstance(node, ast.Name):
             bound = self.sources.bound(node.id)
-            return self.whole(bound[-1], depth - 1) if len(bound) == 1 else ""
+            if len(bound) != 1:
+                return self._filled_in(node, depth) if not bound else ""
+            return self.whole(bound[-1], depth - 1)
         if isinstance(node, ast.Subscript):
             first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
             of_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
@@ -134,15 +136,30 @@ class _Lengths:
     def _chosen(self, node: ast.expr, depth: int) -> str:
         """`chunk or len(xs)` and `len(xs) if chunk is None else chunk`, for a chunk that is None by default."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-            fallback, chosen = node.values[-1], node.values[0]
-        elif isinstance(node, ast.IfExp) and isinstance(node.test, ast.Compare):
-            fallback, chosen = node.body, node.test.left
-            if isinstance(node.test.ops[0], ast.IsNot):
-                fallback = node.orelse
-        else:
+            return self._left_out(node.values[0], node.values[-1], depth)
+        tested = _tested(node.test) if isinstance(node, ast.IfExp) else None
+        if tested is None:
             return ""
+        return self._left_out(tested[0], node.body if tested[1] else node.orelse, depth)  # type: ignore[attr-defined]  # an IfExp
+
+    def _filled_in(self, node: ast.Name, depth: int) -> str:
+        """`if chunk is None: chunk = len(xs)` and `chunk = chunk or len(xs)`, for a parameter."""
+        function = self.frame.function
+        bound = Bindings(function.node).of(node.id) if function is not None else []
+        if function is None or node.id not in function.defaults or len(bound) != 1:
+            return ""
+        for test in own_nodes(function.node):
+            if not isinstance(test, ast.If) or not any(n is bound[0] for s in test.body for n in walk(s)):
+                continue
+            tested = _tested(test.test)
+            if tested is not None and tested[1] and dotted_name(tested[0]) == node.id:
+                return self._left_out(node, bound[0], depth)
+        return self._chosen(bound[0], depth)
+
+    def _left_out(self, chosen: ast.expr, fallback: ast.expr, depth: int) -> str:
+        """The length where a parameter is left out, whose default stands for that."""
         absent = self._default_node(chosen)
-        if isinstance(absent, ast.Constant) and absent.value is None and self.whole(fallback, depth - 1):
+        if isinstance(absent, ast.Constant) and not absent.value and self.whole(fallback, depth - 1):
             self.parameter = dotted_name(chosen) or ""
             return "default"
         return ""
@@ -183,7 +200,10 @@ class _Lengths:
         return function is None or any(given is not None for given, _ in _given(self.frame, function, name))
 
     def _is_mapped(self, node: ast.expr) -> bool:
-        """The array that is mapped, or the one that a nested function is called with."""
+        """The array that is mapped, a leaf of it, or the one that a nested function is called with."""
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call) and node.value.args:
+            leaves = last_name(node.value.func) in ("leaves", "tree_leaves")
+            return leaves and self._is_mapped(node.value.args[0])
         name = dotted_name(node)
         return name is not None and (name.partition(".")[0] in self.arrays or self.passed_on)
 
@@ -254,6 +274,15 @@ class _Lengths:
             known.frame, known.sources, known.arrays = self.frame, outer, set()
             lengths.append(known.length(given, depth) if given is not None else None)
         return max(lengths) if lengths and None not in lengths else None  # type: ignore[type-var]  # no None in it
+
+
+def _tested(test: ast.expr) -> tuple[ast.expr, bool] | None:
+    """What a test asks for, and whether it holds where that is missing: `x is None`, `not x`, `x`."""
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return test.left, isinstance(test.ops[0], ast.Is)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand, True
+    return (test, False) if isinstance(test, ast.Name) else None
 
 
 def _given(frame: Frame, function: Function, name: str) -> Iterator[tuple[ast.expr | None, ast.AST]]:

@@ -89,15 +89,18 @@ class PendingMap(PendingFact):
 
     def _variants(self, sources: Sources, node: ast.Call) -> tuple[str, int | None]:
         """What the mapped arguments are together, "" where one of them is data."""
-        variants, count = "", None
+        variants, count, given = "", None, False
         for position, argument in enumerate(node.args):
             if self._is_unmapped(position):
                 continue
             found, number = variants_of(sources, argument, 3)
             if found == "data":
                 return "", None
+            given |= found == "parameter"
             variants = found if found != "parameter" or not variants else variants
             count = number if number is not None else count
+        if given and variants == "keys":
+            return "", None  # a key for each member of a batch
         return variants, count
 
     def _captures(self, node: ast.Call) -> bool:
