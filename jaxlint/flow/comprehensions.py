@@ -8,15 +8,15 @@ from jaxlint.flow import traced, upcasts
 from jaxlint.flow.assignment import assign
 from jaxlint.flow.escaping import escape_all
 from jaxlint.flow.frame import Frame, evaluate, expression
-from jaxlint.flow.iteration import as_iterable, is_literal_display, iterated
+from jaxlint.flow.iteration import LITERAL_DISPLAY, as_iterable, is_literal_display, iterated
 from jaxlint.flow.keeping import note_collected
 from jaxlint.flow.kinds import DEVICE, HOST, TRACED, TREE
 from jaxlint.flow.lengths import of_own_length
 from jaxlint.flow.mutation import LoopEnd, LoopStart
 from jaxlint.flow.slices import names_stretch
-from jaxlint.flow.tags import DATA_SHAPE, EVEN, SHAPED
+from jaxlint.flow.tags import DATA_SHAPE, EVEN, SHAPED, TOGETHER
 from jaxlint.flow.unrolled import note_unrolled
-from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, as_member, collection
+from jaxlint.flow.values import PER_CALL, PER_ITERATION, Origin, Value, as_member, collection, tree
 from jaxlint.flow.walking import ComprehensionNode
 from jaxlint.jax_api.transforms import JIT
 
@@ -69,8 +69,14 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
         note_unrolled(frame, node, iterable, value)
     frame.names = names
     escape_all([value])
+    members = _members(frame, node, iterable) if value.tags & SHAPED else None
+    if members is not None:
+        return tree(members, Origin(frame.module, node, "list"))
     word = {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__, "generator")
-    result = collection(as_member(value), Origin(frame.module, node, word))
+    member = (
+        value.but(tags=value.tags | TOGETHER) if _changes_together(frame, node, value) else as_member(value)
+    )
+    result = collection(member, Origin(frame.module, node, word))
     if inherited is not None:
         result.tags |= inherited.tags & (SHAPED | EVEN)
         result.varies = inherited.varies
@@ -81,3 +87,42 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
     if exact and value.kind in (DEVICE, HOST, TRACED):
         result.size = value.size
     return result
+
+
+def _members(frame: Frame, node: ComprehensionNode, iterable: Value) -> list[Value] | None:
+    """What each member of a short sequence becomes: of `[x[rows] for x in (images, labels)]` each has its own
+    shape, which changes where the rows do."""
+    generator = node.generators[0]
+    known = iterable.kind == TREE and iterable.data.__class__ is list
+    if (
+        isinstance(node, (ast.DictComp, ast.SetComp))
+        or len(node.generators) != 1
+        or generator.ifs
+        or not known
+    ):
+        return None
+    if not 0 < len(iterable.data) <= LITERAL_DISPLAY:
+        return None
+    return [_made_of(frame, generator.target, member, node.elt) for member in iterable.data]
+
+
+def _changes_together(frame: Frame, node: ComprehensionNode, value: Value) -> bool:
+    """Whether what is made of each member changes its shape even where the members keep theirs:
+    `{name: column[rows] for name, column in table.items()}`."""
+    if not value.tags & SHAPED or value.varies < PER_ITERATION or len(node.generators) != 1:
+        return False
+    target, array = node.generators[0].target, Value(HOST)
+    plain = tree([array] * len(target.elts)) if isinstance(target, ast.Tuple) else array
+    made = node.value if isinstance(node, ast.DictComp) else node.elt
+    return bool(_made_of(frame, target, plain, made).tags & SHAPED)
+
+
+def _made_of(frame: Frame, target: ast.expr, member: Value, made: ast.expr) -> Value:
+    names = frame.names
+    frame.names = dict(names)
+    frame.quiet += 1
+    assign(frame, target, member)
+    value = evaluate(frame, made)
+    frame.quiet -= 1
+    frame.names = names
+    return value

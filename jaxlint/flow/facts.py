@@ -59,6 +59,7 @@ class Tag(IntFlag):
     RAGGED = 256  # its shape varies between iterations (x[:n], the last partial batch)
     TEXT = 512  # a Python string
     ZERO_DIM = 1024  # an array without axes
+    TOGETHER = 2048  # a member whose shape changes when those of the members beside it do
 
 
 class Guard(IntFlag):

@@ -15,6 +15,7 @@ BOUNDED = int(Tag.BOUNDED)
 RAGGED = int(Tag.RAGGED)
 TEXT = int(Tag.TEXT)
 ZERO_DIM = int(Tag.ZERO_DIM)
+TOGETHER = int(Tag.TOGETHER)
 # Marks of a loop in its rehearsal, not a fact's business: a name the loop carries round, and what arithmetic
 # made of one.
 CARRIED = 1 << 16

@@ -64,7 +64,8 @@ def _ragged(fact: BoundaryUse) -> list[tuple[Operand, Operand]]:
         and leaf.kind not in (*_NUMBERS, Kind.TREE)
         and leaf.varies is Varies.PER_ITERATION
         and leaf.origin_kind != _FEW
-        and "[...]" not in leaf.path  # any member of a list: those of one list differ, the list need not
+        # "[...]" is any member of a list: those of one list differ, the list need not
+        and ("[...]" not in leaf.path or Tag.TOGETHER in leaf.tags)
     ]
 
 
