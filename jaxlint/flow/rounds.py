@@ -61,6 +61,19 @@ def rounds(frame: Frame, iterable: Value) -> Rounds | None:
     return Rounds(len(range(*numbers)), "default" if name else "constant", name)
 
 
+def points(frame: Frame, source: ast.expr) -> Rounds | None:
+    """How often a loop over `np.linspace(a, b, n)` or `np.arange(n)` runs."""
+    name = last_name(source.func) if isinstance(source, ast.Call) else ""
+    if name not in ("linspace", "arange") or not isinstance(source, ast.Call):
+        return None
+    if str(look(frame, source.func).data).rpartition(".")[0] not in ("numpy", "jax.numpy"):
+        return None
+    given = source.args[2:3] if name == "linspace" else source.args if len(source.args) == 1 else []
+    given = [*given, *(k.value for k in source.keywords if k.arg == "num")]
+    number = look(frame, given[0]).data if given else None
+    return Rounds(number, "constant") if type(number) is int else None
+
+
 def counted_members(frame: Frame, source: ast.expr) -> int | None:
     """How many members a loop goes through: those of a counted range, of keys that are split, of the two by
     `enumerate`, `reversed` or `zip`; None where that is not written there."""

@@ -10,7 +10,7 @@ from jaxlint.flow.facts import Unrolled
 from jaxlint.flow.frame import Frame, Loop, evaluate
 from jaxlint.flow.kinds import HOST, INDEXER, NUMBERS, PARAMETER, SHAPE, TRACED, TRACERS, TREE
 from jaxlint.flow.operand import dotted_name
-from jaxlint.flow.rounds import Rounds, counted, rounds
+from jaxlint.flow.rounds import Rounds, counted, points, rounds
 from jaxlint.flow.values import Value, parts
 from jaxlint.flow.walking import walk
 
@@ -35,7 +35,7 @@ def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
             node.test.left if isinstance(node.test, ast.Compare) else None,
         )
     elif isinstance(node, ast.For) and loop.iterable is not None:
-        found, target = rounds(frame, loop.iterable), node.target
+        found, target = rounds(frame, loop.iterable) or points(frame, node.iter), node.target
     else:
         return
     if found is None:
@@ -62,7 +62,7 @@ def note_unrolled(
     element: Value,
 ) -> None:
     """A comprehension of traced code has been walked through."""
-    found = rounds(frame, iterable)
+    found = rounds(frame, iterable) or points(frame, node.generators[0].iter)
     if (
         found is None
         or not _holds_tracers(element)
@@ -84,6 +84,8 @@ def _is_long(found: Rounds, total: int | None, inner: int) -> bool:
 def _runs_long(frame: Frame, loop: Loop) -> bool:
     """The loop around is reported instead."""
     found = rounds(frame, loop.iterable) if loop.iterable is not None else None
+    if found is None and isinstance(loop.node, ast.For):
+        found = points(frame, loop.node.iter)
     return found is not None and (found.number or 0) >= LONG
 
 
@@ -256,7 +258,14 @@ class _Body:
                 value.data[0] if value.data.__class__ is list and value.data else None
             )
             return element is not None and element.kind in NUMBERS
-        return value.kind == PARAMETER and self._is_measured(node)
+        return value.kind == PARAMETER and (self._is_measured(node) or self._has_axes(node))
+
+    def _has_axes(self, node: ast.expr) -> bool:
+        """`x[i, j]`, as no list is read."""
+        return any(
+            isinstance(n, ast.Subscript) and n.value is node and isinstance(n.slice, ast.Tuple)
+            for n in self.nodes
+        )
 
     def _is_measured(self, node: ast.expr) -> bool:
         """The code asks for its shape, as it does of no list."""
