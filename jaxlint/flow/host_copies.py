@@ -11,7 +11,7 @@ from jaxlint.flow.kinds import DEVICE, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.outputs import is_called_a_number, output_of
 from jaxlint.flow.values import Value, parts
-from jaxlint.flow.walking import children
+from jaxlint.flow.walking import children, walk
 from jaxlint.jax_api.arrays import REDUCTIONS
 
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
@@ -45,12 +45,37 @@ def copy_of_device_array(frame: Frame, node: ast.expr, depth: int) -> ast.Call |
         ):
             if last_name(part.args[0]) in _COPIES and _on_device(frame, part.args[1], 2):
                 return part
+        elif (
+            isinstance(part, (ast.DictComp, ast.ListComp))
+            and (made := _copy_of_each(frame, part)) is not None
+        ):
+            return made
         elif isinstance(part, ast.Name) and depth:
             for value, left in _made_of(frame, part.id, depth):
                 found = copy_of_device_array(frame, value, left)
                 if found is not None:
                     return found
     return None
+
+
+def _copy_of_each(frame: Frame, node: ast.DictComp | ast.ListComp) -> ast.Call | None:
+    """`{name: np.asarray(x) for name, x in outputs.items()}`."""
+    made = node.value if isinstance(node, ast.DictComp) else node.elt
+    if not (isinstance(made, ast.Call) and last_name(made.func) in _COPIES and made.args):
+        return None
+    source = node.generators[0].iter
+    whole = _whole(source) or source
+    target = node.generators[0].target
+    member = target.elts[-1] if isinstance(target, ast.Tuple) and target.elts else target
+    given = made.args[0]
+    dealt = isinstance(given, ast.Name) and isinstance(member, ast.Name) and given.id == member.id
+    return made if dealt and _on_device(frame, whole, 2) else None
+
+
+def _whole(node: ast.expr) -> ast.expr | None:
+    """`outputs` in `outputs.items()` and `outputs.values()`."""
+    members = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args
+    return node.func.value if members and node.func.attr in ("items", "values") else None  # type: ignore[attr-defined]  # a method
 
 
 def _kept(frame: Frame, node: ast.AST) -> Iterator[ast.AST]:
@@ -115,6 +140,8 @@ def _made_of(frame: Frame, name: str, depth: int) -> Iterator[tuple[ast.expr, in
             dealt = value.args[0] if last_name(value.func) == "enumerate" else paired
             if not is_called_a_number(dealt):
                 yield dealt, depth - 1
+        elif (whole := _whole(value)) is not None and not is_called_a_number(whole):
+            yield whole, depth - 1
         elif isinstance(value, ast.Name) and not is_called_a_number(value):
             yield value, depth - 1
         elif isinstance(value, _EXPRESSIONS):
@@ -124,6 +151,9 @@ def _made_of(frame: Frame, name: str, depth: int) -> Iterator[tuple[ast.expr, in
 def _on_device(frame: Frame, node: ast.expr, depth: int) -> bool:
     """An array on the device, or what a boundary returned or was made of that, not proven a number."""
     value = look(frame, node)
+    before = _before(frame, node)
+    if before is not None and not is_called_a_number(node):
+        return bool(depth) and _on_device(frame, before, depth - 1)
     if value.kind not in (UNKNOWN, SCALAR):
         return _holds_device(value)
     output = output_of(frame, node, value)
@@ -137,6 +167,16 @@ def _on_device(frame: Frame, node: ast.expr, depth: int) -> bool:
     elif isinstance(node, ast.Compare):
         made = [node.left]
     return any(_on_device(frame, part, depth - 1) for part in made) if depth else False
+
+
+def _before(frame: Frame, node: ast.expr) -> ast.expr | None:
+    """What a name was before a statement that copies it under its own name: `x = np.asarray(x)`."""
+    if not isinstance(node, ast.Name):
+        return None
+    bound = bindings_of(frame).of(node.id)
+    copies = any(any(part is node for part in walk(value)) for value in bound)
+    earlier = [value for value in bound if (value.end_lineno or value.lineno) < node.lineno]
+    return earlier[-1] if copies and earlier else None
 
 
 def _holds_device(value: Value) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 from typing import Any
 
 from jaxlint.finding import Place
-from jaxlint.flow.bindings import bindings_of, look, scope_of
+from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_copies import copy_of_device_array
@@ -52,6 +53,8 @@ class PendingAppend(PendingFact):
             output = None
         if self.copy is not None and self.loop in self.around and not self._is_copied_in_a_loop():
             return None
+        if self.copy is not None or decoded:
+            self.loop = self._endless(bindings)
         if self.value.kind in (UNKNOWN, INSTANCE) and self.copy is None and not decoded and output is None:
             return None
         return Append(
@@ -100,6 +103,15 @@ class PendingAppend(PendingFact):
             return False
         self.loop = loop
         return True
+
+    def _endless(self, bindings: Bindings) -> Any:
+        """The loop without an end that the container grows in: the loop around it, or one farther out."""
+        if self.loop not in self.around:
+            return self.loop
+        outer = reversed(self.around[: self.around.index(self.loop) + 1])
+        growing = takewhile(lambda loop: loop is self.loop or not _makes_anew(loop, self.container), outer)
+        kinds = ((loop, kind_of_loop(self.frame, loop, bindings)) for loop in growing)
+        return next((loop for loop, kind in kinds if kind in ("stream", "loader")), self.loop)
 
     def _deals_out(self, made_by: Place | None) -> bool:
         """`weights[f"layer_{i}"] = stacked[i]`: the entries of one array, made before the loop, get names. With
