@@ -12,13 +12,18 @@ from jaxlint.flow.kinds import CONSTANT, TREE
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.values import Value, is_number, parts
 from jaxlint.flow.walking import own_nodes, walk
+from jaxlint.jax_api.updating import (
+    COPYING_METHODS,
+    OPTIMIZER_STATE,
+    OPTIMIZER_UPDATE,
+    STORED_NOWHERE,
+    UPDATING_LAST,
+    UPDATING_METHODS,
+    stem,
+)
 
 _DEPTH = 8
-_REPLACING = frozenset({"apply_gradients", "replace", "_replace", "_asdict", "copy"})
-# Keywords of `apply_gradients` that are stored nowhere.
-_READ_ONLY = frozenset({"grads", "value", "grad", "value_fn"})
-# Where the tree stands that the result is a new version of.
-_UPDATED = {"apply_updates": 0, "incremental_update": 1, "periodic_update": 1, "map": 0, "tree_map": 0}
+_REPLACING = UPDATING_METHODS | COPYING_METHODS
 
 Owners = frozenset[str]
 _NOBODY: Owners = frozenset()
@@ -50,7 +55,7 @@ class _Owners:
     def __init__(self, function: ast.AST, params: list[str]) -> None:
         self._function = function
         self._params = params
-        self._stems = {_stem(name): name for name in params}
+        self._stems = {stem(name): name for name in params}
         self._bindings = Bindings(function)
 
     def all(self, nodes: Iterable[ast.expr], depth: int) -> Owners | None:
@@ -93,15 +98,17 @@ class _Owners:
             owners = self._member(*member, depth)
         elif bound:
             owners = self.of(bound[-1], depth)
-        if owners is None and _stem(node.id) in self._stems:
-            owners = frozenset({self._stems[_stem(node.id)]})  # by its name
+        if owners is None and stem(node.id) in self._stems:
+            owners = frozenset({self._stems[stem(node.id)]})  # by its name
         return owners
 
     def _member(self, node: ast.expr, position: int, depth: int) -> Owners | None:
         """`updates, opt_state = optimizer.update(grads, opt_state)`."""
-        if isinstance(node, ast.Call) and last_name(node.func) == "update" and len(node.args) > 1:
-            return self.of(node.args[1], depth) if position == 1 else None
-        return None
+        if not isinstance(node, ast.Call) or last_name(node.func) != OPTIMIZER_UPDATE:
+            return None
+        if position != OPTIMIZER_STATE or len(node.args) <= OPTIMIZER_STATE:
+            return None
+        return self.of(node.args[OPTIMIZER_STATE], depth)
 
     def _called(self, node: ast.Call, depth: int) -> Owners | None:
         name = last_name(node.func)
@@ -109,8 +116,8 @@ class _Owners:
             return None
         if name in _REPLACING and isinstance(node.func, ast.Attribute):
             return self._replaced(node, node.func.value, depth)
-        if name in _UPDATED:
-            position = _UPDATED[name] + (name in ("map", "tree_map"))
+        if name in UPDATING_LAST:
+            position = UPDATING_LAST[name]
             return self.of(node.args[position], depth) if position < len(node.args) else None
         if name[:1].isupper():  # a class that keeps what it is given
             return self.all([*node.args, *(k.value for k in node.keywords)], depth)
@@ -125,21 +132,13 @@ class _Owners:
         for keyword in node.keywords:
             if keyword.arg is None:
                 return None
-            if keyword.arg in _READ_ONLY:
+            if keyword.arg in STORED_NOWHERE:
                 continue
             owners = self.of(keyword.value, depth)
             if owners is None and keyword.arg not in read:
                 return None
             found |= owners or _NOBODY
         return found
-
-
-def _stem(name: str) -> str:
-    """`new_params`, `params_new` and `params` alike."""
-    words = [
-        w for w in name.lower().strip("_").split("_") if w not in ("new", "next", "updated", "old", "prev")
-    ]
-    return "_".join(words).rstrip("0123456789")
 
 
 def gives_only_numbers(result: Value | None, depth: int = 0) -> bool:

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from jaxlint.flow.functions import Function
+from jaxlint.flow.operand import last_name
 from jaxlint.flow.walking import walk
+from jaxlint.jax_api.updating import UPDATING_METHODS
 
 _SHAPE_CALLS = frozenset(
     [
@@ -81,24 +83,15 @@ def _parts(value: ast.expr) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
-_UPDATING_METHODS = frozenset({"apply_gradients", "replace", "_replace"})
-
-
 def updated(node: ast.expr | None) -> ast.expr | None:
     """What `node` is a new version of: `state` in `state.apply_gradients(…)`, `params` in
     `optax.apply_updates(params, …)`; else the node itself."""
     if isinstance(node, ast.Call):
         callee = node.func
-        name = (
-            callee.attr
-            if isinstance(callee, ast.Attribute)
-            else callee.id
-            if isinstance(callee, ast.Name)
-            else ""
-        )
+        name = last_name(callee)
         if name == "apply_updates" and node.args:
             return node.args[0]
-        if name in _UPDATING_METHODS and isinstance(callee, ast.Attribute):
+        if name in UPDATING_METHODS and isinstance(callee, ast.Attribute):
             return callee.value
     return node
 
