@@ -14,10 +14,13 @@ from jaxlint.flow.instances import generic_instance, holds_arrays
 from jaxlint.flow.kinds import BOUNDARY, CONSTANT, FUNCTION, HOST, INSTANCE, SCALAR, UNKNOWN
 from jaxlint.flow.operand import operand
 from jaxlint.flow.tags import BOUNDED
-from jaxlint.flow.values import Value
+from jaxlint.flow.values import UNKNOWN_VALUE, Value
 
 if TYPE_CHECKING:
     from jaxlint.flow.run import Run
+
+
+CACHE_DECORATOR = "cache decorator"
 
 
 @api_call("cache")
@@ -27,13 +30,13 @@ def cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return call_form(frame, last, call)
     maxsize = call.argument(0, "maxsize")
     unbounded = maxsize is not None and maxsize.kind == CONSTANT and maxsize.data is None
-    return Value(CONSTANT, 0, 0 if unbounded else BOUNDED, "cache decorator")
+    return Value(CONSTANT, 0, 0 if unbounded else BOUNDED, CACHE_DECORATOR)
 
 
 @api_call("other_cache")
 def other_cache(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """A cache of another library: how much it keeps is its own affair."""
-    return Value(CONSTANT, 0, BOUNDED, "cache decorator")
+    return Value(CONSTANT, 0, BOUNDED, CACHE_DECORATOR)
 
 
 def decorated_fact(
@@ -89,6 +92,16 @@ def call_form(frame: Frame, last: str, call: Call) -> Value:
         function.cached_at = frame.place(call.node)
         if not frame.quiet:
             frame.log.append(PendingCache(frame, call.node, function, last, last == "lru_cache"))
+    return target
+
+
+def configured_form(frame: Frame, decorator: Value, call: Call) -> Value:
+    """`cached = functools.lru_cache(maxsize=None)(f)`, of a function: a bound method's cache goes with it."""
+    target = call.positional[0] if call.positional else UNKNOWN_VALUE
+    plain = target.kind == FUNCTION and target.data.receiver is None and not target.data.bound
+    if not plain or not isinstance(call.node, ast.Call):
+        return UNKNOWN_VALUE
+    note_cached(frame, call.node, target.data.function, "lru_cache", bool(decorator.tags & BOUNDED))
     return target
 
 

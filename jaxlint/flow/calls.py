@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxlint.flow.attributes import bound_method
 from jaxlint.flow.boundary_calls import call_boundary
+from jaxlint.flow.cached_functions import CACHE_DECORATOR, configured_form
 from jaxlint.flow.candidates import candidates
 from jaxlint.flow.closure_calls import call_closure
 from jaxlint.flow.closures import PartialApi
@@ -12,7 +13,18 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.initial import made_array
 from jaxlint.flow.instances import instantiate
 from jaxlint.flow.joining import join_all
-from jaxlint.flow.kinds import API, BOUNDARY, CLASS, FOREIGN, FUNCTION, INSTANCE, ONE_OF, PARTIAL, UNKNOWN
+from jaxlint.flow.kinds import (
+    API,
+    BOUNDARY,
+    CLASS,
+    CONSTANT,
+    FOREIGN,
+    FUNCTION,
+    INSTANCE,
+    ONE_OF,
+    PARTIAL,
+    UNKNOWN,
+)
 from jaxlint.flow.library_calls import call_api, call_library
 from jaxlint.flow.mapped import note_unknown_map
 from jaxlint.flow.tags import FRESH
@@ -51,6 +63,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
         return join_all([call_value(frame, choice, call) for choice in choices]) or UNKNOWN_VALUE
     if kind == FOREIGN:
         return _call_foreign(frame, callee, call)
+    if kind == CONSTANT and callee.data == CACHE_DECORATOR:
+        return configured_form(frame, callee, call)
     escape_arguments(call)
     if callee.tags & FRESH:
         note_unknown_map(frame, callee, call)

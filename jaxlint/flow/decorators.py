@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.cached_functions import note_cached
+from jaxlint.flow.cached_functions import CACHE_DECORATOR, note_cached
 from jaxlint.flow.calls import call_value
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.functions import Function
@@ -36,7 +36,7 @@ def decorate(frame: Frame, decorator: Value, value: Value, node: ast.expr, funct
             return value
         known = ("jaxtyping", "beartype", "typing", "equinox", "chex", "flax", "haiku", "numba.extending")
         return value if decorator.data.startswith(known) else UNKNOWN_VALUE
-    if decorator.kind == CONSTANT and decorator.data == "cache decorator":
+    if decorator.kind == CONSTANT and decorator.data == CACHE_DECORATOR:
         note_cached(frame, node, function, "lru_cache", bounded=bool(decorator.tags))
         return value
     if decorator.kind == PARTIAL:

@@ -30,7 +30,9 @@ class ArrayPinningCache(Rule):
                 return fact.bounded
             return bool(fact.pins) or (not fact.bounded and fact.key_open is False and _holds_arrays(fact))
         if fact.how == "dict" and "id" in fact.key_made_of:
-            return bool(fact.pins) or fact.value_is_array or holds_device_array(fact.value)
+            return (
+                bool(fact.pins) or fact.value_is_array or holds_device_array(fact.value) or _is_unknown(fact)
+            )
         if fact.how != "dict" or fact.evicts:
             return False
         return bool(fact.pins) or (_closed(fact) and not fact.on_method and _holds_arrays(fact))
@@ -43,6 +45,8 @@ class ArrayPinningCache(Rule):
             and fact.how != "dict"
             and not (fact.instance_holds_arrays or _is_made_of_arrays(fact, ctx))
         ):
+            return
+        if _is_unknown(fact) and not fact.pins and not _is_made_by_jax(node, ctx):
             return
         name = _name(fact, node, ctx)
         if fact.how == "dict" and "id" in fact.key_made_of:
@@ -78,6 +82,23 @@ class ArrayPinningCache(Rule):
             confidence=Confidence.HIGH if pins else Confidence.LOW,
             fix=None if pins or holds_model(fact.value) else _on_host(node, ctx),
         )
+
+
+def _is_unknown(fact: CacheStore) -> bool:
+    return fact.value is not None and fact.value.kind is Kind.UNKNOWN
+
+
+def _is_made_by_jax(node: cst.CSTNode | None, ctx: Context) -> bool:
+    """What is stored is the result of a function of jax, a tree of arrays say."""
+    import libcst as cst
+
+    stored = (
+        next((p for p in ctx.parents(node) if isinstance(p, cst.Assign)), None) if node is not None else None
+    )
+    if stored is None or not isinstance(stored.value, cst.Call):
+        return False
+    heads = (ctx.spell("jax"), ctx.spell("jax.numpy"))
+    return ctx.focus.code(stored.value.func).startswith(tuple(f"{head}." for head in heads if head))
 
 
 def _closed(fact: CacheStore) -> bool:

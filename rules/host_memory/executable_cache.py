@@ -59,8 +59,8 @@ def _remedy(fact: CacheStore) -> str:
 
 
 def _counts(fact: CacheStore) -> bool:
-    """The key is a number that keeps changing."""
-    return fact.key_open is True and fact.key is not None and fact.key.kind is Kind.SCALAR
+    """The key is a number that keeps changing, or a length."""
+    return fact.key_open is True and fact.key is not None and fact.key.kind in (Kind.SCALAR, Kind.SHAPE)
 
 
 def _bucketed(fact: CacheStore, ctx: Context) -> Fix | None:

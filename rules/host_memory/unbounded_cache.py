@@ -152,6 +152,8 @@ def _bound(fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Fix | No
     """`lru_cache(maxsize=None)` gets a number, `cache` becomes an `lru_cache` with one."""
     import libcst as cst
 
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Call):
+        node = node.func  # `lru_cache(maxsize=None)(f)`
     if fact.how == "lru_cache" and isinstance(node, cst.Call) and len(node.args) == 1:
         edits: tuple[Edit, ...] = (ctx.replace(node.args[0].value, str(_MAXSIZE)),)
     elif fact.how == "cache" and isinstance(node, (cst.Name, cst.Attribute)):
