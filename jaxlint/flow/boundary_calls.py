@@ -14,22 +14,10 @@ from jaxlint.flow.donating import note_donation
 from jaxlint.flow.entering import entered, trace_body, trace_declared
 from jaxlint.flow.facts import BoundaryUse, Operand
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.giving_away import has_no_buffer, note_given_away
 from jaxlint.flow.grown_arguments import note_growth
 from jaxlint.flow.kinds import (
-    API,
-    BOUNDARY,
-    CLASS,
-    CONSTANT,
-    DTYPE,
-    FOREIGN,
-    FUNCTION,
-    HOST,
     INSTANCE,
-    MODULE,
-    ONE_OF,
-    PARTIAL,
-    SCALAR,
-    SHAPE,
     TREE,
 )
 from jaxlint.flow.mutation import Invoked
@@ -102,25 +90,14 @@ def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list
             continue
         donated = state.donated
         donating = donated is not None and (index in donated or name in donated) and not _only_scalars(state)
-        donating = donating and not _has_no_buffer(value)
+        donating = donating and not has_no_buffer(value)
         if donating and frame.level > EAGER:
             continue  # under grad a donation has no effect
         if dotted in frame.names or "." in dotted or frame.function is None:
             watches.append(watch(frame, dotted, state, call.node, donating))
+        if donating:
+            note_given_away(frame, dotted, state, call.node)
     return watches
-
-
-_WITHOUT_BUFFERS = frozenset(
-    (CONSTANT, SCALAR, SHAPE, HOST, FUNCTION, BOUNDARY, CLASS, API, MODULE, DTYPE, PARTIAL, ONE_OF)
-)
-
-
-def _has_no_buffer(value: Value) -> bool:
-    """Nothing on the device that could be given away: numbers, functions, numpy's arrays (what is donated is their
-    copy), Optax's transformations (`filter_jit(donate="all")` donates the arrays among its arguments)."""
-    if value.kind == FOREIGN:
-        return value.data is not None and str(value.data.api).startswith("optax.")
-    return value.kind in _WITHOUT_BUFFERS
 
 
 def _only_scalars(state: BoundaryState) -> bool:

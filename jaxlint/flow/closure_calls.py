@@ -7,6 +7,7 @@ from jaxlint.flow.argument_binding import bind
 from jaxlint.flow.closures import Closure
 from jaxlint.flow.eager_control import note_derivative
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.giving_away import note_passed_on
 from jaxlint.flow.initial import note_mapped_init
 from jaxlint.flow.kinds import CONSTANT, UNKNOWN
 from jaxlint.flow.mapped import note_map
@@ -62,6 +63,7 @@ def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:
         if closure.bound or closure.bound_keywords or (function.defaults and not call.values()):
             arguments = bind(closure, call.positional, call.keywords, frame, call.starred)
     result = frame.run.call(frame, closure, arguments, EAGER, call.node)
+    note_passed_on(frame, closure, call)
     if call.decorator:
         return result
     return growth.renamed(result, closure, lambda: growth.argument_paths(closure, call))

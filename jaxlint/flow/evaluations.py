@@ -24,7 +24,8 @@ class Evaluation:
     """One function body evaluated for one kind of arguments at one trace level."""
 
     __slots__ = (
-        "active", "device", "function", "level", "log", "module", "reads", "result", "scope", "tells", "traced_by",
+        "active", "device", "donates", "function", "level", "log", "module", "reads", "result", "scope", "tells",
+        "traced_by",
     )  # fmt: skip
 
     def __init__(self, module: LoadedModule, function: Function | None, level: int) -> None:
@@ -35,6 +36,7 @@ class Evaluation:
         self.log: list[Any] = []
         self.reads: dict[Any, Read] = {}
         self.active = False
+        self.donates: dict[str, Any] = {}  # the parameters that it surely gives away, and to which boundary
         self.device: DeviceUse | None = None  # its first device work, see flow.configuration
         # What it was called with; kept alive, the scope's identity is part of the memo's key.
         self.scope: tuple[Any, Closure, dict[str, Value]] | None = None
