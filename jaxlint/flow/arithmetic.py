@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 
 from jaxlint.flow import dtypes, text, traced, weak_types
+from jaxlint.flow.element_counts import together
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.iteration import element_of
 from jaxlint.flow.joining import join
@@ -130,17 +131,8 @@ def _with_array(a: Value, b: Value) -> Value:
     if is_number(a) or is_number(b):
         tags |= (a.tags | b.tags) & SMALL
     if not tags & SHAPED:
-        return Value(kind, 0, tags, None, None, None, _broadcast(a, b))
-    return Value(kind, source.varies, tags, None, None, source.origin, _broadcast(a, b))
-
-
-def _broadcast(a: Value, b: Value) -> int | None:
-    sizes = [1 if v.kind in NUMBERS else v.size for v in (a, b)]
-    if sizes[0] is None or sizes[1] is None:
-        return None
-    if sizes[0] == sizes[1]:
-        return sizes[0]
-    return sizes[0] * sizes[1]
+        return Value(kind, 0, tags, None, None, None, together(a, b))
+    return Value(kind, source.varies, tags, None, None, source.origin, together(a, b))
 
 
 def _numbers(frame: Frame, a: Value, b: Value, op: ast.operator, node: ast.AST) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow import impure, traced
+from jaxlint.flow.element_counts import together
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.kinds import (
     API,
@@ -22,8 +23,8 @@ from jaxlint.flow.kinds import (
     TRACED,
     TREE,
 )
-from jaxlint.flow.tags import TEXT
-from jaxlint.flow.values import BOOL_VALUE, DEVICE_MASK, HOST_MASK, TRACED_MASK, UNKNOWN_VALUE, Value
+from jaxlint.flow.tags import BOOLEAN_MASK, TEXT
+from jaxlint.flow.values import BOOL_VALUE, TRACED_MASK, UNKNOWN_VALUE, Value
 
 
 @expression(ast.Compare)
@@ -49,10 +50,9 @@ def comparison(frame: Frame, node: ast.Compare) -> Value:
         partner = right if left.kind == PARAMETER else left
         proven = partner.kind in (CONSTANT, SCALAR, SHAPE, HOST, PARAMETER)
         return TRACED_MASK if proven else UNKNOWN_VALUE
-    if DEVICE in kinds:
-        return DEVICE_MASK
-    if HOST in kinds:
-        return HOST_MASK
+    if DEVICE in kinds or HOST in kinds:
+        kind = DEVICE if DEVICE in kinds else HOST
+        return Value(kind, tags=BOOLEAN_MASK, size=together(left, right))
     return BOOL_VALUE
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jaxlint.flow.frame import Call
-from jaxlint.flow.kinds import CONSTANT, NUMBERS, TREE
+from jaxlint.flow.kinds import CONSTANT, HOST, NUMBERS, TREE
 from jaxlint.flow.values import Value, is_number, parts
-from jaxlint.jax_api.arrays import ELEMENTWISE, MAKERS, ONE_NUMBER, REDUCTIONS
+from jaxlint.jax_api.arrays import ELEMENTWISE, MAKERS, ONE_NUMBER, REDUCTIONS, WIDENING
 
 
 def gives_number(last: str, call: Call) -> bool:
@@ -44,6 +44,11 @@ def element_count(last: str, call: Call) -> int | None:
         )
     if last in REDUCTIONS and "axis" not in call.keywords and len(call.positional) == 1:
         return 1
+    if last in WIDENING:
+        return None
+    if last == "where" and len(call.positional) == 3:
+        condition, *chosen = call.positional
+        return together(condition, Value(HOST, size=together(*chosen)))
     if call.positional:
         first = call.positional[0]
         if first.kind in NUMBERS and is_number(first):
@@ -55,6 +60,14 @@ def element_count(last: str, call: Call) -> int | None:
             return None
         return first.size
     return None
+
+
+def together(a: Value, b: Value) -> int | None:
+    """A bound on the number of elements of what two arrays or numbers make element by element."""
+    one, other = (1 if v.kind in NUMBERS else v.size for v in (a, b))
+    if one is None or other is None:
+        return None
+    return one if one == other else one * other
 
 
 def _product(shape: Value) -> int | None:

@@ -83,6 +83,11 @@ ELEMENTWISE = _words(
     "negative power pow reciprocal round rsqrt select sigmoid sign sin sqrt square stop_gradient subtract "
     "pmean psum pmax pmin tanh where"
 )
+# Functions that may give more elements than their first argument has.
+WIDENING = _words(
+    "outer kron repeat tile broadcast_to broadcast_arrays meshgrid matmul dot einsum tensordot inner pad vander "
+    "diag diagflat convolve correlate one_hot cross vmap map_coordinates resize take gather"
+)
 # Functions that give one number of an array or a tree, unless an axis is named.
 ONE_NUMBER = _words("norm vdot global_norm count_nonzero")
 

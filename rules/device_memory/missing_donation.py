@@ -44,7 +44,7 @@ class MissingDonation(Rule):
 
     def check_rebind(self, fact: BoundaryUse, ctx: Context) -> Iterator[Finding]:
         uses = _calls(fact.boundary, ctx)
-        if fact == next(filter(self.suspect_rebind, uses), fact):  # one finding per boundary
+        if fact == next(filter(self.suspect_rebind, uses), None):  # one finding per boundary
             yield from self._judge(fact, _replaced_slots([fact]), uses, ctx)
 
     def _judge(
@@ -94,7 +94,13 @@ def _could_donate(fact: JitCall | BoundaryUse) -> bool:
 
 
 def _calls(boundary: Boundary, ctx: Context) -> list[BoundaryUse]:
-    return [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
+    """The calls of a boundary. What else a caller might pass does not count where there are calls in view."""
+    uses = [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
+    known = {(u.place, v.name) for u in uses for v in u.arguments if v.kind is not Kind.UNKNOWN}
+    open_ends = (
+        any(v.kind is Kind.UNKNOWN and (use.place, v.name) in known for v in use.arguments) for use in uses
+    )
+    return [use for use, open_end in zip(uses, open_ends, strict=True) if not open_end]
 
 
 def _repeats(use: BoundaryUse) -> bool:
@@ -114,11 +120,8 @@ def _replaced(use: BoundaryUse) -> list[Operand]:
 
 
 def _all_small(uses: Iterable[BoundaryUse], slots: Sequence[donation.Slot]) -> bool:
-    """All that is replaced. What else a caller might pass does not count where there are calls in view."""
-    passed = [(use.place, value) for use in uses for value in _replaced(use) if donation.slot(value) in slots]
-    known = {(place, value.name) for place, value in passed if value.kind is not Kind.UNKNOWN}
-    counted = [v for place, v in passed if v.kind is not Kind.UNKNOWN or (place, v.name) not in known]
-    return bool(counted) and all(Tag.SMALL in value.tags for value in counted)
+    passed = [value for use in uses for value in _replaced(use) if donation.slot(value) in slots]
+    return bool(passed) and all(Tag.SMALL in value.tags for value in passed)
 
 
 def _replaced_slots(uses: Iterable[BoundaryUse]) -> frozenset[donation.Slot]:
