@@ -59,6 +59,7 @@ class Tag(IntFlag):
     RAGGED = 256  # its shape varies between iterations (x[:n], the last partial batch)
     TEXT = 512  # a Python string
     ZERO_DIM = 1024  # an array without axes
+    MEMBER = 4096  # an entry of a numpy array: a number, unless that has more axes than one
     TOGETHER = 2048  # a member whose shape changes when those of the members beside it do
 
 

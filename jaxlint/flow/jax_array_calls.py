@@ -14,7 +14,7 @@ from jaxlint.flow.lending import lend
 from jaxlint.flow.lengths import from_sequence
 from jaxlint.flow.made_sizes import made_to_size
 from jaxlint.flow.static_sizes import check_sizes
-from jaxlint.flow.tags import DATA_SHAPE
+from jaxlint.flow.tags import DATA_SHAPE, MEMBER
 from jaxlint.flow.transfers import note_transfer
 from jaxlint.flow.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_PARAMETER, TRACED_VALUE, Value
 from jaxlint.flow.varied_shapes import settles
@@ -59,11 +59,13 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
         return DEVICE_VALUE
     if last in GROWING:
         return lengthened(frame, array_of(DEVICE, values), call)
+    tags = 0
     if last in ("asarray", "array"):
+        tags = values[0].tags & MEMBER if values else 0
         note_transfer(frame, call)
         if last == "asarray":
             lend(frame, "jax.numpy.asarray", call)
-    made = array_of(DEVICE, [] if settles(last, call, 1) else values, 0, element_count(last, call))
+    made = array_of(DEVICE, [] if settles(last, call, 1) else values, tags, element_count(last, call))
     return made_weak(frame, last, call, made) if last in ("array", "asarray", "full") else made
 
 

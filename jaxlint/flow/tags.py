@@ -16,6 +16,7 @@ RAGGED = int(Tag.RAGGED)
 TEXT = int(Tag.TEXT)
 ZERO_DIM = int(Tag.ZERO_DIM)
 TOGETHER = int(Tag.TOGETHER)
+MEMBER = int(Tag.MEMBER)
 # Marks of a loop in its rehearsal, not a fact's business: a name the loop carries round, and what arithmetic
 # made of one.
 CARRIED = 1 << 16
@@ -25,7 +26,6 @@ LOW = 1 << 19  # floats of 16 bits or fewer
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
 EVEN = 1 << 23  # another stretch of something each time, or another text of `size` letters, but of one length
 NOTHING_OR = 1 << 22  # None on one path, an array, a tree or an object on another
-MEMBER = 1 << 21  # an entry of a numpy array: a numpy scalar, unless the array has more axes
 
 # Of what is traced for a call with a weak argument, see flow.weak_types.
 STRONG = 1 << 24  # has a dtype of its own

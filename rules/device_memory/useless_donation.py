@@ -73,7 +73,7 @@ def _is_number(name: str, fact: UselessDonation, uses: list[BoundaryUse]) -> boo
 
 
 def _is_scalar(value: Operand) -> bool:
-    return value.kind in (Kind.SCALAR, Kind.CONSTANT) or Tag.ZERO_DIM in value.tags
+    return value.kind in (Kind.SCALAR, Kind.CONSTANT) or bool(value.tags & (Tag.ZERO_DIM | Tag.MEMBER))
 
 
 def _dropped(names: Sequence[str], boundary: Boundary, ctx: Context) -> Fix | None:
