@@ -49,7 +49,7 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
                 note_carried(frame, state, call.node, names)
                 note_unstable(frame, state, call.node, names)
             if state.donated or (frame.targets and not frame.level):
-                note_donation(frame, state, call)
+                note_donation(frame, state, call, skip)
     if frame.level < JIT:
         made = maker_of_static(frame, state, names)
         frame.log.append(Invoked(state, frame.module, call.node, made))

@@ -206,7 +206,8 @@ def _sum(frame: Frame, first: Value, call: Call) -> Value:
     if first.kind in ARRAYS:
         return Value(first.kind)
     element = element_of(first)
-    return Value(element.kind) if element.kind in (TRACED, DEVICE, HOST) else UNKNOWN_VALUE
+    one = 1 if element.size == 1 else None  # a sum of numbers is one
+    return Value(element.kind, size=one) if element.kind in (TRACED, DEVICE, HOST) else UNKNOWN_VALUE
 
 
 @api_call("math")

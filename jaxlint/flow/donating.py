@@ -28,12 +28,13 @@ _CALLERS = 3  # calls gone back to see where an argument is made
 class PendingDonation(PendingFact):
     """A call that donates: do two of its arguments share an array?"""
 
-    __slots__ = ("call", "frame", "proof", "state")
+    __slots__ = ("call", "frame", "proof", "skip", "state")
 
-    def __init__(self, frame: Frame, state: BoundaryState, call: ast.Call) -> None:
+    def __init__(self, frame: Frame, state: BoundaryState, call: ast.Call, skip: int) -> None:
         self.frame = frame
         self.state = state
         self.call = call
+        self.skip = skip  # parameters before the first that the call writes: a method's object
         self.proof = frame.proof()
 
     def fact(self) -> DoubleDonation | None:
@@ -60,7 +61,7 @@ class PendingDonation(PendingFact):
 
     def _is_donated(self, position: int | None, word: str | None) -> bool:
         donated = self.state.donated or frozenset()
-        return position in donated or word in donated
+        return (position is not None and position + self.skip in donated) or word in donated
 
 
 def _shared(
@@ -234,12 +235,12 @@ class PendingUselessDonation(PendingFact):
         return sizes.of(given[0], At(module, around[0] if around else None))
 
 
-def note_donation(frame: Frame, state: BoundaryState, call: Call) -> None:
+def note_donation(frame: Frame, state: BoundaryState, call: Call, skip: int) -> None:
     """A boundary is called that donates, or might as well."""
     if frame.quiet or frame.level or call.bound or not isinstance(call.node, ast.Call):
         return  # of a partial, what the call writes stands at other positions
     if state.donated:
-        frame.log.append(PendingDonation(frame, state, call.node))
+        frame.log.append(PendingDonation(frame, state, call.node, skip))
         if frame.run.top is not None and frame.run.top.module is not state.module:
             known = frame.run.donating.get(state)
             if known is None:
