@@ -9,6 +9,8 @@ from jaxlint.finding import Place
 from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Scan
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.functions import Function
+from jaxlint.flow.helpers import receiving
 from jaxlint.flow.kinds import API, CONSTANT, LAZY
 from jaxlint.flow.last_carry import runs_forward, stacks_its_carry
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
@@ -80,16 +82,17 @@ class PendingScan:
 class StackUses:
     """Finds the names that hold the stack and how they are used."""
 
-    def __init__(self, frame: Frame, call: ast.AST, api: str) -> None:
+    def __init__(self, frame: Frame, call: ast.AST, api: str, within: Function | None = None) -> None:
         self.frame = frame
         self.call = call
+        self.api = api
         self.is_map = api.endswith(".map")
         self.reducer = ""
         self.along = False  # the reduction names the first axis
         self.assigned = ("", "")
         self.only_uses = True  # nothing else of the stack is read: no shape, no part of an entry
         self._followed: set[str] = set()  # the names being looked at
-        function = frame.function
+        function = within or frame.function  # `within` a function that the stack is passed to
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
         parents = frame.run.parents.get(self.scope)
         if parents is None:
@@ -253,7 +256,24 @@ class StackUses:
             verdict, uses = self._of_expression(call)
             if verdict == "reduced" and self.along:
                 return verdict, [call, *uses]
-        return "kept", []
+        return self._of_helper(call, node)
+
+    def _of_helper(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        """`summary(stack)`, of a function of the module that does no more with it than reduce it."""
+        helper = receiving(self.frame, call, node)
+        if helper is None or helper[0].node is self.scope:
+            return "kept", []
+        function, name = helper
+        inside = StackUses(self.frame, self.call, self.api, function)
+        loads = inside._loads(name)
+        if not loads or inside._stores(name):
+            return "kept", []
+        verdict, _ = _combine([inside._of_expression(load) for load in loads])
+        if verdict not in ("reduced", "last"):
+            return "kept", []
+        self.only_uses = False
+        self.reducer, self.along = inside.reducer, inside.along
+        return verdict, [call]
 
     def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
         function = call.args[0]

@@ -27,7 +27,7 @@ class PmapReplication(Rule):
         if ctx.role is ModuleRole.TEST or fact.place != _first(ctx.facts(Replication), ctx):
             return
         what = f"`{fact.name}`" if fact.name else "The state"
-        pmapped = [call for call in ctx.facts(JitCall) if call.boundary.flavour == "pmap"]
+        pmapped = [call for call in ctx.facts(JitCall) if _is_pmap(call)]
         yield self.finding(
             fact,
             f"{what} is copied to every device in full. {_ADVICE}",
@@ -35,12 +35,12 @@ class PmapReplication(Rule):
         )
 
     def suspect(self, fact: JitCall) -> bool:
-        return fact.boundary.flavour == "pmap"
+        return _is_pmap(fact)
 
     def check(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST or _first(ctx.facts(Replication), ctx) is not None:
             return
-        pmaps = [call for call in ctx.facts(JitCall) if call.boundary.flavour == "pmap"]
+        pmaps = [call for call in ctx.facts(JitCall) if _is_pmap(call)]
         carrying = [call for call in pmaps if _broadcasts(call, ctx) or _carries(call, ctx)]
         if fact.place != _first(carrying, ctx):
             return
@@ -50,13 +50,17 @@ class PmapReplication(Rule):
             f"`pmap` keeps a full copy of what every device needs, on each of them. {_ADVICE}",
             confidence=Confidence.MEDIUM,
             related=[Related(use.place, "the state goes round here") for use in uses if use.rebinds][:1],
-            fix=_sharded(ctx.node(fact.place), ctx),
+            fix=_sharded(ctx.node(fact.place), ctx) if fact.boundary.flavour == "pmap" else None,
         )
 
 
 def _first(facts: Sequence[Fact], ctx: Context) -> Place | None:
     """The first place in this file, None without one: one finding a file is enough."""
     return min((fact.place for fact in facts if fact.place.path == ctx.path), default=None)
+
+
+def _is_pmap(call: JitCall) -> bool:
+    return call.boundary.api.rpartition(".")[2] in ("pmap", "filter_pmap")
 
 
 def _broadcasts(call: JitCall, ctx: Context) -> bool:
@@ -66,8 +70,10 @@ def _broadcasts(call: JitCall, ctx: Context) -> bool:
 
 
 def _carries(call: JitCall, ctx: Context) -> bool:
-    """`state = step(state, …)`: each device keeps a state."""
-    return any(use.rebinds for use in ctx.facts(BoundaryUse) if use.boundary.place == call.boundary.place)
+    """`state = step(state, …)`, or a step that updates one: each device keeps a state."""
+    return call.boundary.updates or any(
+        use.rebinds for use in ctx.facts(BoundaryUse) if use.boundary.place == call.boundary.place
+    )
 
 
 def _sharded(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
