@@ -1,9 +1,10 @@
-"""Functions of a module that a value is passed to, found by their names."""
+"""Functions of the project that are looked into from where they are called."""
 
 from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.closures import Closure
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.functions import Function
 
@@ -27,3 +28,10 @@ def receiving(frame: Frame, call: ast.Call, node: ast.AST) -> tuple[Function, st
         return None
     decorated = not isinstance(function.node, ast.Lambda) and function.node.decorator_list
     return None if decorated and not function.is_static else (function, function.params[position])
+
+
+def frame_inside(frame: Frame, closure: Closure) -> Frame:
+    """Where a function's own expressions can be looked at: its module's names and those around it."""
+    function = closure.function
+    frame.run.program.environment(function.module)
+    return Frame(frame.run, function.module, frame.evaluation, function, frame.level, 0, closure.scope)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from jaxlint.flow.bindings import bindings_of, look
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.kinds import DEVICE, SCALAR, TREE, UNKNOWN
+from jaxlint.flow.helpers import frame_inside
+from jaxlint.flow.kinds import DEVICE, FUNCTION, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.outputs import is_called_a_number, output_of
 from jaxlint.flow.values import Value, parts
-from jaxlint.flow.walking import children, walk
+from jaxlint.flow.walking import children, own_nodes, walk
 from jaxlint.jax_api.arrays import REDUCTIONS
 
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})
@@ -50,12 +51,26 @@ def copy_of_device_array(frame: Frame, node: ast.expr, depth: int) -> ast.Call |
             and (made := _copy_of_each(frame, part)) is not None
         ):
             return made
+        elif isinstance(part, ast.Call) and _yields_copies(frame, part):
+            return part
         elif isinstance(part, ast.Name) and depth:
             for value, left in _made_of(frame, part.id, depth):
                 found = copy_of_device_array(frame, value, left)
                 if found is not None:
                     return found
     return None
+
+
+def _yields_copies(frame: Frame, call: ast.Call) -> bool:
+    """`masks(stream)`, of a generator of the project that yields a copy each time."""
+    callee = look(frame, call.func) if isinstance(call.func, (ast.Name, ast.Attribute)) else None
+    if callee is None or callee.kind != FUNCTION or callee.data.function.is_lambda:
+        return False
+    yielded = [n.value for n in own_nodes(callee.data.function.node) if isinstance(n, ast.Yield)]
+    if not yielded:
+        return False
+    inside = frame_inside(frame, callee.data)
+    return any(v is not None and copy_of_device_array(inside, v, 0) is not None for v in yielded)
 
 
 def _copy_of_each(frame: Frame, node: ast.DictComp | ast.ListComp) -> ast.Call | None:

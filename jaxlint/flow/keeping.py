@@ -13,7 +13,7 @@ from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_copies import copy_of_device_array
 from jaxlint.flow.kept_bounds import is_emptied, is_joined, is_sampled
 from jaxlint.flow.kinds import ARRAYS, CONCRETE, DEVICE, INSTANCE, TREE, UNKNOWN
-from jaxlint.flow.loop_sources import has_decoder, is_decoded, kind_of_loop
+from jaxlint.flow.loop_sources import has_decoder, is_decoded, is_generated, kind_of_loop
 from jaxlint.flow.operand import dotted_name, last_name, operand
 from jaxlint.flow.outputs import output_of
 from jaxlint.flow.pending import PendingFact
@@ -51,7 +51,8 @@ class PendingAppend(PendingFact):
             self.loop = self._loop_of(output.call)
         if output is not None and self._deals_out(output.call):
             output = None
-        if self.copy is not None and self.loop in self.around and not self._is_copied_in_a_loop():
+        dealt = self.copy is not None and self.loop in self.around and not is_generated(frame, self.loop)
+        if dealt and not self._is_copied_in_a_loop():
             return None
         if self.copy is not None or decoded:
             self.loop = self._endless(bindings)
@@ -118,7 +119,7 @@ class PendingAppend(PendingFact):
         nothing but counted loops around, they are the parts of one thing, as are the members of what a loop goes
         through: `[leaf for leaf in outputs]`."""
         loop = self.loop
-        if made_by is None or loop is None:
+        if made_by is None or loop is None or is_generated(self.frame, loop):
             return False
         within = any(self.frame.place(part).contains(made_by) for part in _repeated(loop))
         if not within and _first_name(self.value_node) in _targets(loop):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
-from jaxlint.flow.closures import Closure
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.helpers import frame_inside
 from jaxlint.flow.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact
@@ -129,7 +129,7 @@ def _builds(frame: Frame, call: ast.Call, depth: int) -> bool:
         api = str(value.data)
         return api.startswith(_STATES) or (api.startswith(_LAYERS) and api.rpartition(".")[2][:1].isupper())
     if value.kind == FUNCTION and depth and not value.data.function.is_lambda:
-        if _returns_built(_inside(frame, value.data), depth - 1):
+        if _returns_built(frame_inside(frame, value.data), depth - 1):
             return True
         return value.data.function.module is not frame.module and _result_is_built(frame, call)
     return _result_is_built(frame, call)
@@ -140,13 +140,6 @@ def _result_is_built(frame: Frame, call: ast.Call) -> bool:
     if value.kind == INSTANCE:
         return value.data.cls.family in _FAMILIES
     return value.kind == FOREIGN and str(value.data.api).startswith((*_LAYERS, *_STATES))
-
-
-def _inside(frame: Frame, closure: Closure) -> Frame:
-    """Where a function's own expressions can be looked at: its module's names and those around it."""
-    function = closure.function
-    frame.run.program.environment(function.module)
-    return Frame(frame.run, function.module, frame.evaluation, function, frame.level, 0, closure.scope)
 
 
 def _returns_built(frame: Frame, depth: int) -> bool:

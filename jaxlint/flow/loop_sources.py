@@ -103,6 +103,15 @@ def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: i
     return "loader" if any(_LOADERS.search(word) for word in words.split()) else ""
 
 
+def is_generated(frame: Frame, loop: Any) -> bool:
+    """Whether a loop runs over what a generator of the project yields, which makes one after the other."""
+    source = loop.iter if isinstance(loop, ast.For) else None
+    while isinstance(source, ast.Call) and last_name(source.func) in _WRAPPERS and source.args:
+        source = source.args[0]
+    generator = _generator(frame, source) if isinstance(source, ast.Call) else None
+    return generator is not None and any(isinstance(n, ast.Yield) for n in own_nodes(generator.node))
+
+
 def _generator(frame: Frame, source: ast.expr) -> Function | None:
     """The project's generator that a loop runs over, or the `__iter__` of its class."""
     made = isinstance(source, ast.Call)

@@ -210,10 +210,10 @@ def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None
 
 
 def _returns_output(frame: Frame, function: ast.AST, module: LoadedModule) -> bool:
-    """Whether a function of the module hands on what a boundary returns."""
+    """Whether a function of the module hands on, or yields, what a boundary returns."""
     bindings = Bindings(function)
     for node in own_nodes(function):
-        if not isinstance(node, ast.Return) or node.value is None:
+        if not isinstance(node, (ast.Return, ast.Yield)) or node.value is None:
             continue
         for value in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
             sources = bindings.of(value.id) if isinstance(value, ast.Name) else [value]
