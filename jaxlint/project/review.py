@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
+from jaxlint.dependencies.names import format_of
 from jaxlint.engine_codes import FAILURES
 from jaxlint.finding import Applicability, Finding, Place
 from jaxlint.project import source
-from jaxlint.project.comments import Comments
 from jaxlint.project.files import SourceFile
-from jaxlint.project.statements import Statements
+from jaxlint.project.removed import NewText
 from jaxlint.project.unified_diff import Change
 from jaxlint.record import replace
 
@@ -22,7 +22,7 @@ class Review:
         """`changes` by real path."""
         self._changes = changes
         self._files = {file.path: file for file in files}
-        self._statements: dict[str, Statements | None] = {}
+        self._texts: dict[str, NewText] = {}
 
     def narrow(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that the change concerns, without the fixes that reach beyond what the diff shows."""
@@ -33,11 +33,22 @@ class Review:
         if finding.code in FAILURES:
             return self._change(finding.path) is not None
         places = (finding.place, *(related.place for related in finding.related))
-        return any(self._is_touched(place) for place in places)
+        return any(map(self._is_touched, places)) or self._was_held_back(finding)
 
     def _is_touched(self, place: Place) -> bool:
         change = self._change(place.path)
-        return change is not None and change.touches(*self._lines(place))
+        if change is None:
+            return False
+        if change.touches(*self._lines(place)):
+            return True
+        return bool(change.removals) and self._text(place.path).stood_beside(change, place.span)
+
+    def _was_held_back(self, finding: Finding) -> bool:
+        """Whether the change took out a comment that suppressed a finding."""
+        change = self._change(finding.path)
+        if change is None or not change.removals:
+            return False
+        return self._text(finding.path).suppressed(change, finding)
 
     def _within(self, finding: Finding) -> Finding:
         fix = finding.fix
@@ -57,17 +68,14 @@ class Review:
         last = span.end_line - 1 if span.end_column == 1 and span.end_line > span.line else span.end_line
         if last == span.line:
             return span.line, last
-        statements = self._of(place.path)
-        stretch = statements.around(span.line, span.column) if statements else None
+        stretch = self._text(place.path).around(span)
         return span.line, min(last, stretch.last) if stretch and stretch.header else last
 
-    def _of(self, path: str) -> Statements | None:
-        if path not in self._statements:
+    def _text(self, path: str) -> NewText:
+        if path not in self._texts:
             read = source.read(self._files.get(path) or SourceFile(path, os.path.realpath(path)))
-            self._statements[path] = (
-                Statements(read.tree, Comments(read.text).colons) if read.tree is not None else None
-            )
-        return self._statements[path]
+            self._texts[path] = NewText(read.text, read.tree, python=not format_of(path))
+        return self._texts[path]
 
 
 def by_real_path(

@@ -99,7 +99,7 @@ class _File:
             code
             for directive in (*self._whole_file, *self._about(line, finding.span.column))
             for code in directive.codes
-            if _names(code, finding.code)
+            if names(code, finding.code)
         ]
         self._used.update(naming)
         return bool(naming) or (honour_noqa and self._comments.noqa(line, finding.code))
@@ -151,7 +151,7 @@ class _File:
         """Whether every finding a code could be about was looked for, and none was held back."""
         if code in self._used or code.text.startswith(_ENGINE) or not _is_known(code, known):
             return False
-        meant = {name for name in known if _names(code, name) and not name.startswith(_ENGINE)}
+        meant = {name for name in known if names(code, name) and not name.startswith(_ENGINE)}
         return bool(meant) and meant <= judged
 
     def _without(self, directive: Directive, idle: Collection[Code]) -> Edit:
@@ -176,10 +176,10 @@ class _File:
         return Edit(Span(span.line, 1, span.line, span.end_column), "")
 
 
-def _names(code: Code, finding_code: str) -> bool:
+def names(code: Code, finding_code: str) -> bool:
     """Whether a code is, or begins, that of a finding. Letters alone would hold back everything: no code."""
     return finding_code.startswith(code.text) and any(character.isdigit() for character in code.text)
 
 
 def _is_known(code: Code, known: Iterable[str]) -> bool:
-    return any(_names(code, name) for name in known)
+    return any(names(code, name) for name in known)

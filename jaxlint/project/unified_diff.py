@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -22,6 +23,13 @@ class DiffError(Exception):
     """Text that is no unified diff. The message is one line."""
 
 
+class Removal(NamedTuple):
+    """Lines that were taken out in one place: their text, and the new lines that stand there instead."""
+
+    lines: tuple[str, ...]
+    instead: range
+
+
 class Change(NamedTuple):
     """What a change does to one file; lines are those of the new version, from 1.
 
@@ -32,6 +40,7 @@ class Change(NamedTuple):
     added: frozenset[int]
     cuts: frozenset[int]
     shown: tuple[range, ...]
+    removals: tuple[Removal, ...] = ()
 
     def touches(self, first: int, last: int) -> bool:
         """Whether anything from one line to another (included) is new, or was taken out between them."""
@@ -111,13 +120,17 @@ class _Reader:
         added: set[int] = set()
         cuts: set[int] = set()
         shown: list[range] = []
+        removals: list[Removal] = []
         while found := _HUNK.match(self._next()):
             self._at += 1
             removed, first, length = (1 if text is None else int(text) for text in found.groups())
             # Where a hunk has no new line, what it gives is the line before.
-            self._hunk(first if length else first + 1, removed, length, added, cuts)
+            line = first if length else first + 1
+            begin = self._at
+            self._hunk(line, removed, length, added, cuts)
+            removals += _removals(self._lines[begin : self._at], line)
             shown.append(range(first, first + length))
-        return Change(frozenset(added), frozenset(cuts), tuple(shown))
+        return Change(frozenset(added), frozenset(cuts), tuple(shown), tuple(removals))
 
     def _hunk(self, line: int, removed: int, length: int, added: set[int], cuts: set[int]) -> None:
         begin = self._at
@@ -139,6 +152,18 @@ class _Reader:
                 length -= 1
             if sign != b"+":
                 removed -= 1
+
+
+def _removals(lines: Sequence[bytes], line: int) -> Iterator[Removal]:
+    """What the lines of a hunk take out, from a line of the new version on."""
+    changed = (text for text in lines if text[:1] != b"\\")  # "No newline at end of file"
+    for differs, group in groupby(changed, key=lambda text: text[:1] in (b"+", b"-")):
+        texts = list(group)
+        end = line + sum(text[:1] != b"-" for text in texts)
+        removed = tuple(os.fsdecode(text[1:].rstrip(b"\r")) for text in texts if text[:1] == b"-")
+        if differs and removed:
+            yield Removal(removed, range(line, end))
+        line = end
 
 
 def _name(text: bytes) -> bytes:

@@ -122,6 +122,76 @@ def test_a_cause_elsewhere(repository: Repository) -> None:
     assert repository.review("HEAD~1") == []
 
 
+HELD = LOOP.replace("        f = jax", "{above}        f = jax").replace("x + i)", "x + i){beside}")
+IGNORE = "# jaxlint: ignore[{}] three trials\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "beside", "begin"),
+    [
+        ("        " + IGNORE.format("JAX103"), "", ""),
+        ("        # So\n        " + IGNORE.format("JAX103") + "        # it is.\n", "", ""),
+        ("        " + IGNORE.format("jit-in-loop"), "", ""),
+        ("", "  " + IGNORE.format("JAX1").rstrip(), ""),
+        ("", "", IGNORE.replace("ignore", "ignore-file").format("JAX103")),
+    ],
+)
+def test_a_suppression_that_is_gone(above: str, beside: str, begin: str, repository: Repository) -> None:
+    """It was the cause of the silence; the finding is as old as the code."""
+
+    def text(above: str, beside: str, begin: str) -> str:
+        return IMPORTS + begin + HELD.format(name="first", above=above, beside=beside) + "\n\nx = 1\n"
+
+    repository.commit(one=text(above, beside, begin))
+    assert repository.review("HEAD") == []
+    rest = "\n".join(line for line in above.splitlines() if "jaxlint" not in line)
+    repository.write(one=text(f"{rest}\n" if rest else "", "", ""))
+    assert lines_of(repository.review("HEAD")) == ["one.py JAX103"]
+    repository.write(one=text(*(each.replace("three", "few") for each in (above, beside, begin))))
+    assert repository.review("HEAD") == []
+
+
+def test_a_suppression_of_something_else_that_is_gone(repository: Repository) -> None:
+    second = HELD.format(name="second", above="", beside="")
+    repository.commit(
+        one=IMPORTS
+        + HELD.format(name="first", above="        " + IGNORE.format("JAX104"), beside="")
+        + second
+    )
+    repository.write(one=IMPORTS + HELD.format(name="first", above="", beside="") + second)
+    assert repository.review("HEAD") == []
+
+
+NORM = """\
+@jax.jit
+def norm(x):
+    y = x
+{before}    z = np.sort(x)
+{after}    return y + z
+
+
+norm(jnp.ones(2))
+"""
+
+
+@pytest.mark.parametrize("line", ["    x = np.ones(2)\n", "\n", "    # Sorts.\n"])
+def test_a_statement_beside_it_that_is_gone(line: str, repository: Repository) -> None:
+    """Blank lines and comments have no effect, a statement may."""
+    imports = IMPORTS.replace("\n\n\n", "\nimport numpy as np\n\n\n")
+    expected = ["one.py JAX206"] if "ones" in line else []
+    for before, after in ((line, ""), ("", line)):
+        repository.commit(one=imports + NORM.format(before=before, after=after))
+        repository.write(one=imports + NORM.format(before="", after=""))
+        assert lines_of(repository.review("HEAD")) == expected
+
+
+def test_a_function_beside_it_that_is_gone(repository: Repository) -> None:
+    loop = "for i in range(9):\n    f = jax.jit(lambda x: x + i)\n    f(1.0)\n"
+    repository.commit(one=IMPORTS + "def gone():\n    return 1\n" + loop)
+    repository.write(one=IMPORTS + loop)
+    assert repository.review("HEAD") == []
+
+
 def test_renames(repository: Repository) -> None:
     text = IMPORTS + LOOP.format(name="first") + "".join(f"x{i} = {i}\n" for i in range(50))
     repository.commit(one=text)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxlint.project.unified_diff import Change, DiffError, read
+from jaxlint.project.unified_diff import Change, DiffError, Removal, read
 
 HUNK = "@@ -1,3 +1,4 @@\n a\n+new\n b\n c\n"
 
@@ -59,7 +59,19 @@ def test_several_hunks_are_several_stretches() -> None:
 
 def test_lines_that_look_like_headers() -> None:
     text = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n--- a/old\n+++ b/new\n a\n"
-    assert one(text) == ("x.py", Change(frozenset({1}), frozenset({0}), (range(1, 3),)))
+    removed = (Removal(("-- a/old",), range(1, 2)),)
+    assert one(text) == ("x.py", Change(frozenset({1}), frozenset({0}), (range(1, 3),), removed))
+
+
+def test_what_was_taken_out_and_what_stands_there_instead() -> None:
+    hunk = "@@ -1,6 +1,5 @@\n-a\n-b\n c\n-d\n+e\n+f\n g\n-h\n"
+    end = "\\ No newline at end of file\n"
+    _, change = one(f"--- a/x.py\n+++ b/x.py\n{hunk}{end}".replace(",5", ",4"))
+    assert change.removals == (
+        Removal(("a", "b"), range(1, 1)),
+        Removal(("d",), range(2, 4)),
+        Removal(("h",), range(5, 5)),
+    )
 
 
 def test_no_newline_at_the_end() -> None:
