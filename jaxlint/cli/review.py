@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxlint.cli import options, status
@@ -47,18 +48,22 @@ def run(args: Namespace) -> int:
     try:
         if problem:
             raise _Refusal(problem)
-        root = top_of(os.getcwd())
+        root = _repository(args.paths)
         data = _diff(args, root)
-        changes = unified_diff.read(data, lambda path: os.path.lexists(os.path.join(root, path)))
+        directories = _directories(root, args.paths)
+        changes = unified_diff.read(
+            data, lambda path: any(os.path.lexists(os.path.join(each, path)) for each in directories)
+        )
+        found = _by_real_path(changes, directories)
     except (_Refusal, unified_diff.DiffError) as error:
         status.complain(str(error))
         return status.FAILED
-    return _check(changes, root or os.getcwd(), args)
+    return _check(found, root or os.getcwd(), args)
 
 
 def _check(changes: Any, root: str, args: Namespace) -> int:
     from jaxlint.cli.check import View, check_workspace
-    from jaxlint.project.review import Review, by_real_path
+    from jaxlint.project.review import Review
     from jaxlint.project.workspace import survey
 
     workspace = survey(
@@ -69,8 +74,38 @@ def _check(changes: Any, root: str, args: Namespace) -> int:
     )
     for problem in workspace.problems:
         status.complain(problem)
-    review = Review(by_real_path(changes, (root, os.getcwd())), workspace.files)
+    review = Review(changes, workspace.files)
     return check_workspace(workspace, args, View(review.narrow, "what the change touches"))
+
+
+# ---------------------------------------------------------------- where the files of the diff lie
+
+
+def _repository(paths: Sequence[str]) -> str:
+    """The top of the repository that is looked at: the one of the paths, without any that of this directory."""
+    tops = {top_of(os.path.realpath(path)) for path in paths} or {top_of(os.getcwd())}
+    if len(tops) > 1:
+        raise _Refusal("these paths lie in several repositories, and a diff is of one")
+    return tops.pop()
+
+
+def _directories(root: str, paths: Sequence[str]) -> list[str]:
+    """Where names may begin. Beside the top of a repository these are the places that a diff is made in."""
+    given = (path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths))
+    return list(dict.fromkeys((*([root] if root else []), *given, os.getcwd())))
+
+
+def _by_real_path(changes: Mapping[str, Any], directories: Sequence[str]) -> dict[str, Any]:
+    """The changes by the real paths of their files. Raises _Refusal where none of them is there."""
+    from jaxlint.project.review import by_real_path
+
+    found = by_real_path(changes, directories)
+    missing = [path for path in found if not os.path.lexists(path)]
+    if missing and len(missing) == len(found):
+        raise _Refusal(f"nothing that the diff changes is here: there is no {missing[0]}")
+    for path in missing:
+        status.complain(f"{path}: the diff changes it, but there is no such file")
+    return found
 
 
 # ---------------------------------------------------------------- the diff

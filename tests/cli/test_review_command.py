@@ -251,6 +251,42 @@ def test_from_a_directory_below(repository: Repository, monkeypatch: pytest.Monk
     assert [path for path, _, _ in repository.review("HEAD~1", ".")] == ["two.py"]
 
 
+def test_from_a_directory_beside_it(
+    repository: Repository,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Names of a diff, and commits, are those of the repository whose paths are given."""
+    (repository.top / "src").mkdir()
+    repository.commit(**{"src/one": IMPORTS})
+    repository.commit(**{"src/one": IMPORTS + LOOP.format(name="first")})
+    diff = repository.git("diff", "HEAD~1")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    (elsewhere / "change.diff").write_bytes(diff)
+    for path in (repository.top, repository.top / "src", repository.top / "src" / "one.py"):
+        for call in (["--diff-file", "change.diff"], ["-"], ["HEAD~1"]):
+            assert [code for _, _, code in repository.review(*call, str(path), diff=diff)] == ["JAX103"]
+    assert "no " + str(elsewhere / "src" / "one.py") in refusal(capsys, "--diff-file", "change.diff", ".")
+    other = tmp_path_factory.mktemp("other")
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    assert "several repositories" in refusal(capsys, "HEAD~1", str(other), str(repository.top))
+
+
+def test_a_file_of_the_diff_that_is_not_here(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit(one=IMPORTS, two=IMPORTS)
+    repository.commit(one=IMPORTS + LOOP.format(name="first"), two=IMPORTS + "x = 1\n")
+    (repository.top / "change.diff").write_bytes(repository.git("diff", "HEAD~1"))
+    (repository.top / "two.py").unlink()
+    assert main(["review", "--diff-file", "change.diff", "--isolated"]) == 1
+    out, err = capsys.readouterr()
+    assert "one.py:7:13: JAX103" in out
+    assert err.count("\n") == 1 and "two.py: the diff changes it" in err
+
+
 def test_a_file_that_fails_is_spoken_of_where_it_was_changed(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
