@@ -123,7 +123,7 @@ def check_workspace(workspace: Workspace, args: Namespace, view: View = EVERYTHI
     elif args.add_ignore:
         from jaxlint.cli import ignoring
 
-        outcome = ignoring.run(workspace.files, look({}), args.paths)
+        outcome = ignoring.run(workspace.files, look, args.paths)
     else:
         outcome = Outcome(look({}))
     result = _finish(outcome, workspace, view, args)

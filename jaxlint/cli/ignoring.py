@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jaxlint.cli import status
 from jaxlint.cli.check import Outcome
@@ -13,8 +13,16 @@ from jaxlint.project.files import SourceFile
 from jaxlint.project.source import SourceError
 
 
-def run(files: Sequence[SourceFile], findings: Sequence[Finding], paths: Sequence[str]) -> Outcome:
-    """Suppress findings in the files of a run, as far as those lie in the given paths."""
+def run(
+    files: Sequence[SourceFile],
+    look: Callable[[Mapping[str, SourceFile]], list[Finding]],
+    paths: Sequence[str],
+) -> Outcome:
+    """Suppress findings in the files of a run, as far as those lie in the given paths.
+
+    `look` finds what is to be reported, with some files as they have become.
+    """
+    findings = look({})
     by_path: dict[str, list[Finding]] = {}
     for finding in findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -36,6 +44,8 @@ def run(files: Sequence[SourceFile], findings: Sequence[Finding], paths: Sequenc
     suppressed = len(findings) - len(left)
     if suppressed:
         status.complain(f"suppressed {_count(suppressed, 'finding')} in {_count(len(changed), 'file')}")
+    if any(finding.path in changed for finding in left):
+        left = look(changed)  # what is left there has moved, and a comment with one code more is another one
     return Outcome(left, changed, went_well=went_well)
 
 

@@ -19,6 +19,9 @@ from jaxlint.report.run import Run
 
 SHOWN = 10  # annotations of each type, for one step
 _ROWS = 500  # of the table in the summary, which is cut off as a whole at 1 MiB
+_CODE = re.compile(r"(?<!`)(`+)(?!`).*?[^`]\1(?!`)")
+_MARKUP = re.compile(r"[&<>\\*_~\[\]]")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
@@ -96,6 +99,14 @@ def _table(findings: Sequence[Finding], run: Run) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text on one line of a Markdown table; what stands between backticks stays code."""
-    text = " ".join(text.split()).replace("|", "\\|")
-    return re.sub(r"[&<>]", lambda found: {"&": "&amp;", "<": "&lt;", ">": "&gt;"}[found[0]], text)
+    """Text on one line of a Markdown table; what stands between backticks stays code, where nothing is decoded."""
+    text, at, pieces = " ".join(text.split()), 0, []
+    for code in _CODE.finditer(text):
+        pieces += [_MARKUP.sub(_literal, text[at : code.start()]), code[0]]
+        at = code.end()
+    pieces.append(_MARKUP.sub(_literal, text[at:]))
+    return "".join(pieces).replace("|", "\\|")  # of the table, so it holds in code, too
+
+
+def _literal(found: re.Match[str]) -> str:
+    return _ENTITIES.get(found[0], f"\\{found[0]}")

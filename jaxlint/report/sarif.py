@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -23,6 +24,8 @@ from jaxlint.report.run import Run
 from jaxlint.report.sarif_rules import LEVELS, descriptors
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
+_LINK = re.compile(r"\[.*\]\(", re.DOTALL)
+_BRACKET = re.compile(r"[\[\]\\]")
 _ROOT = "%SRCROOT%"
 _EXITS = {0: "nothing to fail on", 1: "findings", 2: "something could not be checked"}
 
@@ -66,14 +69,14 @@ def _invocation(run: Run, failures: Sequence[Finding]) -> dict[str, Any]:
             {
                 "descriptor": {"id": failure.code},
                 "level": "error",
-                "message": {"text": failure.message},
+                "message": _message(failure.message),
                 "locations": [_location(failure.place, run)],
             }
             for failure in failures
         ]
     if run.problems:
         found["toolConfigurationNotifications"] = [
-            {"level": "error", "message": {"text": problem}} for problem in run.problems
+            {"level": "error", "message": _message(problem)} for problem in run.problems
         ]
     return found
 
@@ -86,7 +89,7 @@ def _result(finding: Finding, identity: Identity, index: int, run: Run) -> dict[
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": LEVELS[finding.severity],
-        "message": {"text": finding.message},
+        "message": _message(finding.message),
         "locations": [location],
         # Not `primaryLocationLineHash`: that one the upload to GitHub works out by itself.
         "partialFingerprints": {"jaxlint/v1": identity.digest},
@@ -96,12 +99,17 @@ def _result(finding: Finding, identity: Identity, index: int, run: Run) -> dict[
         found["properties"]["confirm"] = record(finding)["confirm"]
     if finding.related:
         found["relatedLocations"] = [
-            {"id": number, **_location(related.place, run), "message": {"text": related.message}}
+            {"id": number, **_location(related.place, run), "message": _message(related.message)}
             for number, related in enumerate(finding.related, start=1)
         ]
     if finding.fix is not None and finding.fix.applicability is not Applicability.DISPLAY:
         found["fixes"] = [_fix(finding.fix, finding.path, run)]
     return found
+
+
+def _message(text: str) -> dict[str, str]:
+    """A message, whose code does not read as an embedded link: `fs[0](1)` has the form of one (SARIF, 3.11.6)."""
+    return {"text": _BRACKET.sub(r"\\\g<0>", text) if _LINK.search(text) else text}
 
 
 def _fix(fix: Fix, path: str, run: Run) -> dict[str, Any]:
@@ -110,7 +118,7 @@ def _fix(fix: Fix, path: str, run: Run) -> dict[str, Any]:
         for edit in fix.edits
     ]
     return {
-        "description": {"text": f"{fix.title} ({fix.applicability.value})"},
+        "description": _message(f"{fix.title} ({fix.applicability.value})"),
         "artifactChanges": [{"artifactLocation": _artifact(path, run), "replacements": replacements}],
     }
 

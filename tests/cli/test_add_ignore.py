@@ -62,6 +62,18 @@ def test_what_is_left_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert Path("a.py").read_text() == SUPPRESSED
 
 
+def test_what_is_left_is_where_it_is_now(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a comment that gets one code more the useless code is left, no longer the whole comment."""
+    idle = SUPPRESSED.replace("JAX103", "JAX301")
+    Path("a.py").write_text(idle)
+    _, first, err = run(capsys, "--add-ignore")
+    assert err == "jaxlint: suppressed 1 finding in 1 file\n"
+    assert "ignore[JAX301, JAX103]" in Path("a.py").read_text()
+    column = idle.splitlines()[2].index("JAX301") + 1
+    assert first.startswith(f"a.py:3:{column}: JAX002")
+    assert run(capsys) == (0, first, "")
+
+
 def test_only_what_would_be_reported(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.py").write_text(HAZARD)
     assert run(capsys, "--add-ignore", "--ignore", "JAX103") == (0, "", "")

@@ -118,6 +118,26 @@ def test_the_summary_of_the_job(repository: Path, monkeypatch: pytest.MonkeyPatc
     assert path.read_text().endswith("### jaxlint\n\nNo findings.\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("`v < 3 & v` < 3 & v", "`v < 3 & v` &lt; 3 &amp; v"),
+        ("``a ` < b`` < `c", "``a ` < b`` &lt; `c"),
+        ("`a | b`", "`a \\| b`"),
+        ("`__init__` of __init__ is [it](1)", "`__init__` of \\_\\_init\\_\\_ is \\[it\\](1)"),
+        ("2 * x, `2 * x`", "2 \\* x, `2 * x`"),
+    ],
+)
+def test_code_in_the_summary_is_as_it_is(
+    text: str, cell: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In code spans Markdown decodes nothing; elsewhere what would be markup is text."""
+    path = repository / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
+    written(a_run(finding(message=text), **{"a.py": SOURCE}), "github")
+    assert path.read_text().splitlines()[-1] == f"| warning | a.py:4 | JAX103 jit-in-loop | {cell} |"
+
+
 def test_a_long_summary_is_cut(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = repository / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))

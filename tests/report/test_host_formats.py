@@ -114,6 +114,20 @@ def test_sarif_result() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("`fs[0](1)` is traced.", r"`fs\[0\](1)` is traced."),
+        ("`x[0] + f[i](1)`, `\\d`", r"`x\[0\] + f\[i\](1)`, `\\d`"),
+        ("`x[0]` (or `y[1]`), `\\d`", "`x[0]` (or `y[1]`), `\\d`"),
+    ],
+)
+def test_sarif_code_is_no_link(message: str, text: str) -> None:
+    loop = Related(Place("a.py", Span(3, 1, 3, 6)), message)
+    [result] = sarif_run(finding(message=message, related=[loop]), **{"a.py": SOURCE})["results"]
+    assert result["message"] == result["relatedLocations"][0]["message"] == {"text": text}
+
+
 def test_sarif_rule_is_the_page() -> None:
     [rule] = sarif_run(finding(confidence=Confidence.LOW), finding(confidence=Confidence.MEDIUM))["tool"][
         "driver"
