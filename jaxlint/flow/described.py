@@ -46,6 +46,7 @@ def describe(state: BoundaryState) -> Boundary:
         replaced, updates = replaced | in_place, updates or bool(in_place)
     elif function is not None and updates and not replaced:
         replaced = replaced_by_update(function, params, state.result)
+    by_position = {a.arg for a in function.args.posonlyargs} if function is not None else set()
     return Boundary(
         place=state.module.place(state.node),
         api=state.api,
@@ -59,6 +60,7 @@ def describe(state: BoundaryState) -> Boundary:
                 name,
                 has_default=name in function.defaults,
                 keyword_only=name in function.keyword_only,
+                positional_only=name in by_position,
                 annotation=function.annotations.get(name, ""),
                 uses=frozenset(uses.get(name, ())),
                 default=_literal(function.defaults.get(name)),

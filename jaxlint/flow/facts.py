@@ -174,6 +174,7 @@ class Parameter:
     name: str
     has_default: bool = False
     keyword_only: bool = False
+    positional_only: bool = False
     annotation: str = ""
     # "arithmetic", "where", "index", "range", "branch", "slice", "shape", "list index", "call", ...
     uses: frozenset[str] = frozenset()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ._aliases import held
 from ._fresh import own
 from ._holders import caller_keeps, is_drawn, is_parameter, is_used_again, keeps, shows
 
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 def attribute_held(attribute: str, ctx: Context) -> bool:
     """Whether some code of this file keeps what an attribute of that name holds, or gives the attribute what has a
     holder already. Of which object is not asked: a file seldom has one name for two things."""
-    for scope, owner in _scopes(ctx.focus.tree):
+    tree = ctx.focus.tree
+    for scope, owner in _scopes(tree):
         for node in own(scope.body):
-            if keeps(node, f".{attribute}") or _hands_out(node, attribute):
+            if keeps(node, f".{attribute}", tree) or _hands_out(node, attribute, tree):
                 return True
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and _comes_held(
                 node, attribute, scope, owner, ctx
@@ -39,9 +41,11 @@ def _scopes(tree: ast.AST, owner: str = "") -> Iterator[tuple[ast.Module | ast.F
         yield from _scopes(node, node.name if isinstance(node, ast.ClassDef) else "")
 
 
-def _hands_out(node: ast.AST, attribute: str) -> bool:
+def _hands_out(node: ast.AST, attribute: str, tree: ast.Module) -> bool:
     """`return self.params`: who called may keep it."""
-    return isinstance(node, ast.Return) and node.value is not None and shows(node.value, f".{attribute}")
+    return (
+        isinstance(node, ast.Return) and node.value is not None and shows(node.value, f".{attribute}", tree)
+    )
 
 
 def _is_set(node: ast.Assign | ast.AnnAssign, attribute: str) -> bool:
@@ -62,20 +66,29 @@ def _comes_held(
         return False
     if isinstance(node, ast.Assign) and len(node.targets) > 1:
         return True
-    value = node.value
-    if not isinstance(value, ast.Name):
-        return value is not None and is_drawn(value)
-    if any(keeps(other, value.id) for other in own(scope.body) if other is not node):
+    value, tree = node.value, ctx.focus.tree
+    if value is None or (is_drawn(value) and not isinstance(value, ast.Name)):
+        return value is not None
+    roots = [root for root in held(value, tree) if getattr(root, "attr", "") != attribute]
+    return any(isinstance(r, ast.Attribute) or _is_held_by(r.id, node, scope, owner, tree) for r in roots)
+
+
+def _is_held_by(
+    name: str, node: ast.stmt, scope: ast.Module | ast.FunctionDef, owner: str, tree: ast.Module
+) -> bool:
+    """Whether a name that a statement gives an attribute has another holder, in its function or its callers."""
+    if any(keeps(other, name, tree) for other in own(scope.body) if other is not node):
         return True
-    if isinstance(scope, ast.Module) or not is_parameter(scope, value.id):
-        return is_used_again(value.id, node, ctx.focus.tree)
-    return caller_keeps(scope, owner if scope.name == "__init__" else scope.name, value.id, ctx.focus.tree)
+    if isinstance(scope, ast.Module) or not is_parameter(scope, name):
+        return is_used_again(name, node, tree)
+    return caller_keeps(scope, owner if scope.name == "__init__" else scope.name, name, tree)
 
 
 def _made_with_kept(call: ast.Call, attribute: str, tree: ast.Module) -> bool:
     """`State(params=params)`, where the name is read further on."""
     given = (keyword.value for keyword in call.keywords if keyword.arg == attribute)
     return any(
-        isinstance(v, ast.Attribute) or (isinstance(v, ast.Name) and is_used_again(v.id, call, tree))
-        for v in given
+        isinstance(root, ast.Attribute) or is_used_again(root.id, call, tree)
+        for value in given
+        for root in held(value, tree)
     )

@@ -45,7 +45,9 @@ def option(boundary: Boundary, slots: Sequence[Slot], uses: Sequence[BoundaryUse
     if boundary.flavour == "filter":
         return f'donate="{"all-except-first" if _kept(boundary, uses, ctx) == {0} else "all"}"'
     names = [parameter.name for parameter in boundary.parameters]
-    if boundary.flavour == "pmap" or any(isinstance(s, int) for s in slots):
+    # Of a parameter that takes no name `donate_argnames` would donate nothing: arguments are looked up by it.
+    unnamed = {parameter.name for parameter in boundary.parameters if parameter.positional_only}
+    if boundary.flavour == "pmap" or any(isinstance(s, int) or s in unnamed for s in slots):
         numbers = [
             s if isinstance(s, int) else names.index(s) for s in slots if isinstance(s, int) or s in names
         ]

@@ -18,19 +18,12 @@ if TYPE_CHECKING:
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _LIBRARIES = ("jax.numpy.", "jax.random.", "numpy.")
 # May return what they were given.
-_SAME = frozenset(
-    [
-        "asarray",
-        "reshape",
-        "ravel",
-        "squeeze",
-        "transpose",
-        "broadcast_to",
-        "atleast_1d",
-        "atleast_2d",
-        "moveaxis",
-    ]
-)
+_SAME_NAMES = """
+asarray astype reshape ravel squeeze transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis
+expand_dims broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d real convert_element_type
+device_put stop_gradient block_until_ready with_sharding_constraint collapse
+"""
+SAME = frozenset(_SAME_NAMES.split())
 
 
 def made_for(call: Place, name: str, ctx: Context) -> bool:
@@ -93,7 +86,7 @@ def _is_new(value: ast.expr, body: list[ast.stmt], ctx: Context, depth: int) -> 
     if isinstance(value, ast.Call):
         spelled = ast.unparse(value.func)
         own = any(spelled.startswith(f"{alias}.") for alias in _spellings(ctx))
-        return own and spelled.rpartition(".")[2] not in _SAME
+        return own and spelled.rpartition(".")[2] not in SAME
     if isinstance(value, ast.BinOp):
         return all(_is_array(side, body, ctx, depth - 1) for side in (value.left, value.right))
     return isinstance(value, ast.Subscript) and _is_array(value.value, body, ctx, depth - 1)

@@ -10,6 +10,7 @@ from jaxlint.flow.facts import BoundaryUse
 from jaxlint.flow.walking import COMPREHENSIONS
 from jaxlint.pattern import pattern
 
+from ._aliases import defaults, held, parameters
 from ._fresh import Function, around, names_in, own
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _STORES = frozenset(
 )
 _KEY = pattern(r"(^|_)(key|rng|rngs|prng|seed|shape|n|num|size|dim)s?(_|$)")
 _HOPS = 3  # from a caller to its own caller
-_DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
 
 def held_elsewhere(use: BoundaryUse, name: str, ctx: Context) -> bool:
@@ -31,37 +31,50 @@ def held_elsewhere(use: BoundaryUse, name: str, ctx: Context) -> bool:
     if call.path != ctx.path:
         return False
     scope, loop = around(call, ctx.focus.tree)
-    if any(keeps(node, name) for node in own(scope.body)):
-        return True
+    tree = ctx.focus.tree
+    drawn = names_in(loop.target) if isinstance(loop, ast.For) else set()
+    for node in own(scope.body):
+        # What the call itself is given in each round is new in each round.
+        new = drawn if isinstance(node, ast.Assign) and call.span.line == node.value.lineno else set()
+        if keeps(node, name, tree) or comes_from_another(node, name, new, tree):
+            return True
     since = loop.lineno if loop is not None else call.span.end_line
     if any(_is_made_of(node, name, use.rebinds, since, scope.body) for node in own(scope.body)):
         return True
-    return (
-        not isinstance(scope, ast.Module)
-        and is_parameter(scope, name)
-        and caller_keeps(scope, scope.name, name, ctx.focus.tree)
-    )
+    if isinstance(scope, ast.Module) or not is_parameter(scope, name):
+        return False
+    return _keeps_default(scope, name, tree) or caller_keeps(scope, scope.name, name, tree)
 
 
-def keeps(node: ast.AST, name: str) -> bool:
+def comes_from_another(node: ast.AST, name: str, new: set[str], tree: ast.Module) -> bool:
+    """`u = jnp.asarray(u0)`, where somebody uses `u0` again: the two may be one array."""
+    if not isinstance(node, ast.Assign) or not any(_is(target, name) for target in node.targets):
+        return False
+    roots = [r for r in held(node.value, tree) if not _is(r, name) and ast.unparse(r) not in new]
+    return any(isinstance(root, ast.Attribute) or is_used_again(root.id, node, tree) for root in roots)
+
+
+def keeps(node: ast.AST, name: str, tree: ast.Module) -> bool:
     """A statement or an expression by which the value gets one more holder. A name that begins with a dot is that
     attribute, of whichever object."""
     if isinstance(node, ast.Global):  # `from program import params` elsewhere has the first of them
         return name in node.names
     if isinstance(node, (ast.For, ast.AsyncFor)):
-        return name in names_in(node.target)  # what it is drawn from
+        return name in names_in(node.target) or shows(node.iter, name, tree)  # what it is drawn from
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return any(shows(value, name, tree) for value in defaults(node))
     if isinstance(node, ast.Assign) and any(name in names_in(target) for target in node.targets):
         several = any(_is(target, name) for target in node.targets) and len(node.targets) > 1
         return several or is_drawn(node.value) or _repeats_part(node.value, name)
     if isinstance(node, ast.Assign):
         others = [target for target in node.targets if not _is(target, name)]
-        return bool(others) and shows(node.value, name)
+        return bool(others) and shows(node.value, name, tree)
     if isinstance(node, ast.AugAssign):  # film += [frame]
-        return shows(node.value, name)
+        return shows(node.value, name, tree)
     if isinstance(node, (ast.Yield, ast.NamedExpr)):
-        return node.value is not None and shows(node.value, name)
+        return node.value is not None and shows(node.value, name, tree)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORES:
-        return any(shows(a, name) for a in (*node.args, *(k.value for k in node.keywords)))
+        return any(shows(a, name, tree) for a in (*node.args, *(k.value for k in node.keywords)))
     return False
 
 
@@ -109,31 +122,29 @@ def _is(value: ast.expr, name: str) -> bool:
     return ast.unparse(value) == name
 
 
-def shows(value: ast.expr, name: str) -> bool:
-    """Whether a value is the named one, or a display that holds it."""
-    if isinstance(value, (ast.Name, ast.Attribute)):
-        return _is(value, name)
-    if isinstance(value, (ast.Dict, ast.BoolOp)):
-        return any(shows(item, name) for item in value.values)
-    if isinstance(value, ast.IfExp):
-        return shows(value.body, name) or shows(value.orelse, name)
-    if isinstance(value, ast.BinOp):  # film + [frame]
-        return any(isinstance(side, _DISPLAYS) and shows(side, name) for side in (value.left, value.right))
-    return isinstance(value, _DISPLAYS) and any(
-        isinstance(item, ast.expr) and shows(item, name) for item in ast.iter_child_nodes(value)
-    )
+def shows(value: ast.expr, name: str, tree: ast.Module) -> bool:
+    """Whether a value may be the named one, or hold it."""
+    return any(_is(root, name) for root in held(value, tree))
 
 
 # ---------------------------------------------------------------- callers
 
 
 def is_parameter(scope: Function, name: str) -> bool:
-    return name in _parameters(scope)
+    return name in parameters(scope)
 
 
-def _parameters(scope: Function) -> list[str]:
+def _keeps_default(scope: Function, name: str, tree: ast.Module) -> bool:
+    """Whether a parameter has a default that may be an array, which a second call would be given again."""
     arguments = scope.args
-    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    named = [*arguments.posonlyargs, *arguments.args]
+    given = [*zip(named[::-1], arguments.defaults[::-1], strict=False)]
+    given += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d]
+    if all(a.arg != name or isinstance(default, ast.Constant) for a, default in given):
+        return False
+    loops = [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While, *COMPREHENSIONS))]
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) == scope.name]
+    return len(calls) != 1 or any(calls[0] in ast.walk(loop) for loop in loops)
 
 
 def caller_keeps(scope: Function, called: str, name: str, tree: ast.Module, hops: int = _HOPS) -> bool:
@@ -142,10 +153,9 @@ def caller_keeps(scope: Function, called: str, name: str, tree: ast.Module, hops
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if _called(call) == called:
             for given in _given(call, scope, name):
-                if isinstance(given, ast.Attribute):
-                    return True
-                if isinstance(given, ast.Name) and is_used_again(given.id, call, tree, hops):
-                    return True
+                for root in held(given, tree):
+                    if isinstance(root, ast.Attribute) or is_used_again(root.id, call, tree, hops):
+                        return True
     return False
 
 
@@ -156,10 +166,9 @@ def _called(call: ast.Call) -> str:
 
 def _given(call: ast.Call, scope: Function, name: str) -> Iterator[ast.expr]:
     """What a call passes for a parameter. A method's own object is not written among the arguments."""
-    parameters = _parameters(scope)
-    position = parameters.index(name) - (
-        parameters[0] in ("self", "cls")
-        and (isinstance(call.func, ast.Attribute) or scope.name == "__init__")
+    names = parameters(scope)
+    position = names.index(name) - (
+        names[0] in ("self", "cls") and (isinstance(call.func, ast.Attribute) or scope.name == "__init__")
     )
     yield from call.args[position : position + 1] if position >= 0 else ()
     yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
@@ -196,4 +205,5 @@ def is_used_again(name: str, call: ast.Call | ast.stmt, tree: ast.Module, hops: 
     loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
     again = any(loop.lineno < span[0] <= (loop.end_lineno or 0) for loop in loops)
     reads = (n for n in nodes if isinstance(n, ast.Name) and n.id == name)
-    return again or any(isinstance(n.ctx, ast.Load) and n.lineno > span[1] for n in reads)
+    end = span[1], call.end_col_offset or 0  # `compare(train(params, 1), params)` reads it on the same line
+    return again or any(isinstance(n.ctx, ast.Load) and (n.lineno, n.col_offset) > end for n in reads)
