@@ -62,6 +62,11 @@ class Context:
         """The edit that puts other code in the place of a node."""
         return Edit(self.focus.span(node), new if isinstance(new, str) else self.focus.code(new))
 
+    def indent(self, node: cst.CSTNode) -> str:
+        """The white space, blanks or tabs, before the line on which a node begins."""
+        line = self.focus.lines[self.span(node).line - 1]
+        return line[: len(line) - len(line.lstrip())]
+
     def insert_before(self, node: cst.CSTNode, text: str) -> Edit:
         """The edit that puts text right before a node."""
         span = self.focus.span(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,60 @@ for i in range(3):
 """
     fix = suggestion("JAX103", program, tmp_path)
     assert fix is not None and fix.applicability.name.lower() == kind
+
+
+GUARDED = """\
+import functools
+
+SCALES = None
+
+
+def model(w, x):
+    return w * x
+
+
+def evaluate(batches, extra=None):
+    for b in batches:
+{body}
+
+
+evaluate([jnp.ones(2)] * 2)
+evaluate([jnp.ones(2)] * 2, {{"w": 2.0}})
+"""
+JIT = 'jax.jit(functools.partial(model, extra["w"]))'
+PROTECTED = {
+    "if": f"if extra is not None:\n    {JIT}(b)",
+    "a binding under if": f"if extra is not None:\n    f = {JIT}\n    f(b)",
+    "else": f"if extra is None:\n    pass\nelse:\n    {JIT}(b)",
+    "and": f"extra is not None and {JIT}(b)",
+    "a conditional expression": f"y = {JIT}(b) if extra else b",
+    "continue": f"if extra is None:\n    continue\n{JIT}(b)",
+    "try": f"try:\n    {JIT}(b)\nexcept TypeError:\n    pass",
+    "while": f"while extra and b is not None:\n    {JIT}(b)\n    b = None",
+    "a function that may be None": "if extra is not None:\n    jax.jit(functools.partial(extra.get))(b)",
+}
+HARMLESS = {
+    "no condition": f"{JIT}(b)",
+    "in the condition": f"if {JIT}(b).sum() > 0:\n    pass",
+    "nothing that fails": "if extra is not None:\n    jax.jit(lambda x: model(2.0, x))(b)",
+    "later": 'if extra is not None:\n    jax.jit(lambda x: model(extra["w"], x))(b)',
+}
+
+
+def guarded(body: str, indent: str) -> str:
+    text = GUARDED.format(body=textwrap.indent(body, 8 * " "))
+    return text.replace("    ", indent)
+
+
+@pytest.mark.parametrize("body", PROTECTED.values(), ids=PROTECTED)
+def test_what_a_condition_protects_stays_under_it(body: str, tmp_path: Path) -> None:
+    assert suggestion("JAX103", guarded(body, "    "), tmp_path) is None
+
+
+@pytest.mark.parametrize("indent", ["    ", "\t", "  "])
+@pytest.mark.parametrize("body", HARMLESS.values(), ids=HARMLESS)
+def test_what_cannot_fail_is_moved_whatever_the_indentation(body: str, indent: str, tmp_path: Path) -> None:
+    program = guarded(body, indent)
+    fix = suggestion("JAX103", program, tmp_path)
+    assert fix is not None
+    assert f"\n{indent}for b in batches:" in "\n" + program and fix.edits[0].text.endswith(f"\n{indent}")

@@ -37,7 +37,7 @@ def into_carry(
         return None
     first, value = (element.value for element in result.elements)
     statement = body.body.body[0]
-    indent = " " * (ctx.span(statement).column - 1)
+    indent = ctx.indent(statement)
     code = ctx.focus.code
     new = code(value) if fact.stack == "last" else f"{_KEPT} + {_as_addend(value, ctx)}"
     return ctx.suggest(

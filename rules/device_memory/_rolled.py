@@ -25,7 +25,8 @@ def rolled(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
     if loop is None or loop.orelse is not None:
         return None
     span = ctx.span(loop)
-    indent = " " * (span.column - 1)
+    indent = ctx.indent(loop)
+    inner = indent + ("\t" if "\t" in indent else "    ")
     text = ctx.focus.text(span)
     try:
         parsed = ast.parse(textwrap.dedent(indent + text)).body[0]
@@ -44,10 +45,10 @@ def rolled(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
     values = ", ".join(carried)
     whole = f"({values})" if len(carried) > 1 else values
     loops = ctx.spell("jax.lax.fori_loop") or "jax.lax.fori_loop"
-    unpacked = "" if len(carried) == 1 else f"{indent}    {values} = carry\n"
+    unpacked = "" if len(carried) == 1 else f"{inner}{values} = carry\n"
     name = carried[0] if len(carried) == 1 else "carry"
     rewritten = (
-        f"def step({parsed.target.id}, {name}):\n{unpacked}{body}\n{indent}    return {values}\n\n"
+        f"def step({parsed.target.id}, {name}):\n{unpacked}{body}\n{inner}return {values}\n\n"
         f"{indent}{values} = {loops}({bounds[0]}, {bounds[1]}, step, {whole})"
     )
     return ctx.suggest("Loop in the compiled program", ctx.replace(loop, rewritten))

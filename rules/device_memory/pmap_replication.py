@@ -97,7 +97,7 @@ def _sharded(node: cst.CSTNode | None, ctx: Context) -> Fix | None:
     ]
     call = ctx.focus.code
     mapped = f"{jax}.vmap({', '.join(call(argument).rstrip(', ') for argument in node.args)})"
-    indent = " " * (ctx.span(line).column - 1)
+    indent = ctx.indent(line)
     mesh = f'mesh = {jax}.make_mesh(({jax}.device_count(),), ("devices",))\n{indent}'
     edits: tuple[Edit, ...] = (
         ctx.insert_before(line, mesh),

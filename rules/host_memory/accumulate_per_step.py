@@ -68,7 +68,7 @@ def _mapped_file(fact: Append, ctx: Context) -> Fix | None:
         return None
     numpy, name = ctx.spell("numpy") or "np", fact.container
     around = loop if loop in loops else loops[0]
-    indent = " " * (ctx.span(around).column - 1)
+    indent = ctx.indent(around)
     made = (
         f'{name} = {numpy}.lib.format.open_memmap("{name}.npy", "w+", {numpy}.uint8, (N_MAX, *FRAME_SHAPE))'
     )

@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Edit, Place, Span
+from jaxlint.pattern import pattern
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from jaxlint.context import Context
+
+# Words by which a round may end early. They may stand in a string, too.
+_LEAVES = pattern(r"\b(continue|break|return|raise|assert)\b")
 
 
 def hoist(node: cst.CSTNode, name: str, reads: set[str], ctx: Context) -> tuple[Edit, ...]:
@@ -28,9 +32,9 @@ def hoist(node: cst.CSTNode, name: str, reads: set[str], ctx: Context) -> tuple[
     if own is None:
         return ()
     loop, changed = _outermost(node, own | reads, ctx)
-    if loop is None:
+    if loop is None or is_protected(node, loop, ctx):
         return ()
-    indent = " " * (ctx.span(loop).column - 1)
+    indent = ctx.indent(loop)
     bound = _binding(node, ctx)
     if bound is not None:
         target, span = bound
@@ -42,6 +46,59 @@ def hoist(node: cst.CSTNode, name: str, reads: set[str], ctx: Context) -> tuple[
         return (ctx.insert_before(loop, f"{moved}\n{indent}"), Edit(whole, ""))
     free = next(n for n in _numbered(name) if not re.search(rf"\b{n}\b", ctx.source))
     return (ctx.insert_before(loop, f"{free} = {code}\n{indent}"), ctx.replace(node, free))
+
+
+def is_protected(node: cst.CSTNode, outer: cst.CSTNode | None, ctx: Context) -> bool:
+    """Whether a condition within a loop, or with None within the function, may be what keeps an expression from
+    failing."""
+    return _is_conditional(node, outer, ctx) and _may_raise(ctx.focus.text(ctx.span(node)), ctx)
+
+
+def _may_raise(code: str, ctx: Context) -> bool:
+    """Whether evaluating an expression may fail where a condition does not hold: it needs more than libraries,
+    functions of the module and numbers. What a lambda does comes later."""
+    libraries = {spelling.partition(".")[0] for spelling in ctx.aliases.values()}
+    defined = {n.name for n in ctx.focus.tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    waiting: list[ast.AST] = [*ast.parse(textwrap.dedent(code).strip()).body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Lambda):
+            waiting.append(node.args)
+            continue
+        if isinstance(node, (ast.Subscript, ast.BinOp, ast.Await, ast.Starred)):
+            return True
+        if isinstance(node, (ast.Attribute, ast.Call)) and _root(_function(node)) not in libraries:
+            return True
+        if isinstance(node, ast.Name) and node.id not in libraries | defined:
+            return True
+        waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def _function(node: ast.Attribute | ast.Call) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _is_conditional(node: cst.CSTNode, outer: cst.CSTNode | None, ctx: Context) -> bool:
+    """Whether a round of a loop, or a call of the function, may come by without evaluating an expression in it."""
+    import libcst as cst
+
+    inside = node
+    for parent in ctx.parents(node):
+        if isinstance(parent, (cst.Try, cst.TryStar, cst.Match)):
+            return True
+        if isinstance(parent, (cst.If, cst.IfExp, cst.While)) and inside is not parent.test:
+            return True
+        if isinstance(parent, cst.BooleanOperation) and inside is parent.right:
+            return True
+        if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            before = parent.body[: next(i for i, each in enumerate(parent.body) if each is inside)]
+            if any(_LEAVES.search(ctx.focus.code(statement)) for statement in before):
+                return True
+        if parent is outer or isinstance(parent, cst.FunctionDef):
+            return False
+        inside = parent
+    return False
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -114,7 +171,7 @@ def changed_in(code: cst.CSTNode, ctx: Context) -> Counter[str] | None:
     """How often a statement binds each name or writes into what it names; None when it cannot be read."""
     span = ctx.span(code)
     try:
-        tree = ast.parse(textwrap.dedent(" " * (span.column - 1) + ctx.focus.text(span)))
+        tree = ast.parse(textwrap.dedent(ctx.indent(code) + ctx.focus.text(span)))
     except SyntaxError:
         return None
     libraries = {spelling.partition(".")[0] for spelling in ctx.aliases.values()}

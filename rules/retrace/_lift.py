@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlint.finding import Edit, Span
 
-from ._hoist import free_names
+from ._hoist import free_names, is_protected
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -28,7 +28,7 @@ def lift(node: cst.CSTNode, name: str, ctx: Context) -> tuple[Edit, ...]:
     top = _top(ctx.span(node).line, ctx.focus.tree)
     if "\n" in code or top is None or not _is_of_module(code, ctx.span(node).line, top, ctx):
         return ()
-    if re.search(rf"\b{name}\b", ctx.source):
+    if re.search(rf"\b{name}\b", ctx.source) or is_protected(node, None, ctx):
         return ()
     return (_above(top, f"{name} = {code}\n\n\n"), ctx.replace(node, name))
 

@@ -126,10 +126,10 @@ def _loop_kind(node: cst.CSTNode, edits: tuple[Edit, ...], ctx: Context) -> Appl
     import libcst as cst
 
     line = edits[0].span.line
-    loops = (ctx.span(p) for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While)))
-    loop = next((span for span in loops if span.line == line), None)
+    loops = (p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While)))
+    loop = next((loop for loop in loops if ctx.span(loop).line == line), None)
     if loop is None:
         return Applicability.DISPLAY
-    text = " " * (loop.column - 1) + ctx.focus.text(loop)
+    text = ctx.indent(loop) + ctx.focus.text(ctx.span(loop))
     same = unchanging(ctx.focus.text(ctx.span(node)), text, ctx)
     return Applicability.UNSAFE if same else Applicability.DISPLAY

@@ -56,7 +56,7 @@ def _evaluated(fact: CachedTracer, ctx: Context) -> Fix | None:
         return None
     first, last = (ctx.span(function.body.body[index]) for index in (0, -1))
     whole = Span(first.line, 1, last.end_line, last.end_column)
-    indent = " " * (first.column - 1)
-    body = textwrap.indent(ctx.focus.text(whole), "    ")
+    indent = ctx.indent(function.body.body[0])
+    body = textwrap.indent(ctx.focus.text(whole), "\t" if "\t" in indent else "    ")
     under = ctx.spell("jax.ensure_compile_time_eval") or "jax.ensure_compile_time_eval"
     return ctx.suggest("Compute it at once", Edit(whole, f"{indent}with {under}():\n{body}"))
