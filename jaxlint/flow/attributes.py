@@ -175,7 +175,7 @@ def bound_method(frame: Frame, method: Function, receiver: Value, node: ast.AST)
     owner = method.cls
     decorated = owner.attributes.get(method.name) if owner is not None else None
     if decorated is not None and decorated.kind == BOUNDARY:
-        return Value(BOUNDARY, data=decorated.data, element=receiver)
+        return decorated if method.is_static else Value(BOUNDARY, data=decorated.data, element=receiver)
     if decorated is not None and decorated.kind != FUNCTION:
         return UNKNOWN_VALUE
     scope = owner.scope if owner is not None else None

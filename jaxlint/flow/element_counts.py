@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxlint.flow.frame import Call
 from jaxlint.flow.kinds import CONSTANT, HOST, NUMBERS, TREE
 from jaxlint.flow.values import Value, is_number, parts
-from jaxlint.jax_api.arrays import ELEMENTWISE, MAKERS, ONE_NUMBER, REDUCTIONS, WIDENING
+from jaxlint.jax_api.arrays import DTYPES, ELEMENTWISE, MAKERS, ONE_NUMBER, REDUCTIONS, WIDENING
 
 
 def gives_number(last: str, call: Call) -> bool:
@@ -33,7 +33,7 @@ def element_count(last: str, call: Call) -> int | None:
             columns = call.argument(1, "M")
             return product * product if columns is None else None
         return product
-    if last in ("arange", "linspace"):
+    if last in ("arange", "linspace", "fftfreq", "rfftfreq"):
         bound = call.argument(2, "num") if last == "linspace" else call.argument(0)
         if last == "arange" and len(call.positional) > 1:
             bound = call.positional[1]
@@ -46,20 +46,25 @@ def element_count(last: str, call: Call) -> int | None:
         return 1
     if last in WIDENING:
         return None
-    if last == "where" and len(call.positional) == 3:
-        condition, *chosen = call.positional
-        return together(condition, Value(HOST, size=together(*chosen)))
     if call.positional:
         first = call.positional[0]
         if first.kind in NUMBERS and is_number(first):
-            return 1 if len(call.positional) == 1 else call.positional[1].size
+            return _of_all(call.positional) if last in ELEMENTWISE or last in DTYPES else None
         if first.kind == TREE and last in ("array", "asarray", "stack", "concatenate"):
             sizes = [1 if is_number(v) else v.size for v in parts(first)]
             if first.data.__class__ is list and all(s is not None for s in sizes):
                 return sum(s for s in sizes if s is not None)
             return None
-        return first.size
+        return _of_all([first, *(v for v in call.positional[1:] if v.kind != TREE)])
     return None
+
+
+def _of_all(values: list[Value]) -> int | None:
+    """A bound for what is made of arrays spread over each other, as `jnp.hypot(x[:, None], y[None, :])`."""
+    bound: int | None = 1
+    for value in values:
+        bound = together(Value(HOST, size=bound), value)
+    return bound
 
 
 def together(a: Value, b: Value) -> int | None:

@@ -137,6 +137,7 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
         return Value(kind, cut.varies, RAGGED | base.tags & DATA_SHAPE, None, None, cut.origin, base.size)
     if base.tags & SHAPED and settled_by(node.slice):
         return Value(kind, 0, base.tags & BOOLEAN_MASK, None, None, None, base.size)
+    size = base.size if _keeps_axes(node.slice) else None
     # One member of an array has the same shape whichever it is, and so have those at given indices.
     one = is_number(index) or index.kind in ARRAYS
     kept = BOOLEAN_MASK if one else SHAPED | BOOLEAN_MASK
@@ -144,8 +145,14 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if kind == HOST and index.kind in (CONSTANT, SCALAR, SHAPE):
         tags |= MEMBER
     if not tags & SHAPED:
-        return Value(kind, 0, tags, None, None, None, base.size)
-    return Value(kind, base.varies, tags, None, None, base.origin, base.size)
+        return Value(kind, 0, tags, None, None, None, size)
+    return Value(kind, base.varies, tags, None, None, base.origin, size)
+
+
+def _keeps_axes(index: ast.expr) -> bool:
+    """A new axis, `x[:, None]`, is there to be spread over."""
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    return not any(isinstance(item, ast.Constant) and item.value is None for item in items)
 
 
 def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:

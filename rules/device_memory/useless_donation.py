@@ -21,6 +21,9 @@ _REASONS = {
     "size": "every output has another number of elements",
     "dtype": "the elements of what comes out are of another size",
 }
+_NO_ARRAYS = frozenset(
+    {Kind.FUNCTION, Kind.BOUNDARY, Kind.CLASS, Kind.API, Kind.MODULE, Kind.DTYPE, Kind.OTHER}
+)
 _NUMBERS = frozenset({"int", "float", "bool"})
 
 
@@ -49,7 +52,7 @@ class UselesslyDonated(Rule):
                 related=[Related(use.place, "called here") for use in uses[:3]],
             )
             return
-        names = [name for name in fact.parameters if not _is_number(name, fact, uses)]
+        names = [name for name in fact.parameters if not _takes_no_room(name, fact, uses)]
         if not names:
             return
         several = len(names) > 1
@@ -65,11 +68,15 @@ class UselesslyDonated(Rule):
         )
 
 
-def _is_number(name: str, fact: UselessDonation, uses: list[BoundaryUse]) -> bool:
-    """A number can take the place of a number."""
+def _takes_no_room(name: str, fact: UselessDonation, uses: list[BoundaryUse]) -> bool:
+    """A number, which can take the place of a number, or what holds no arrays: Equinox donates none of it."""
     declared = next((p.annotation for p in fact.boundary.parameters if p.name == name), "")
     passed = [value for use in uses for value in use.arguments if value.parameter == name]
-    return declared in _NUMBERS or (bool(passed) and all(_is_scalar(value) for value in passed))
+    return (
+        declared in _NUMBERS
+        or declared.rpartition(".")[2].startswith("Callable")
+        or (bool(passed) and all(_is_scalar(value) or value.kind in _NO_ARRAYS for value in passed))
+    )
 
 
 def _is_scalar(value: Operand) -> bool:
