@@ -55,6 +55,7 @@ class PendingDonation(PendingFact):
                 other=earlier.module.place(earlier.node)
                 if alias is later
                 else later.module.place(later.node),
+                made=alias.module.place(maker) if (maker := alias.made_at()) is not None else None,
                 boundary=describe(self.state),
             )
         return None

@@ -517,6 +517,7 @@ class DoubleDonation(Fact):
     call: Place
     other: Place
     boundary: Boundary
+    made: Place | None = None  # where the array is made, under none of the two names
 
 
 @record

@@ -15,7 +15,7 @@ from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CLASS, FUNCTION, INSTANCE, LAZY
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import Value
-from jaxlint.flow.walking import own_assignments, own_nodes, walk
+from jaxlint.flow.walking import nodes_of, own_assignments, own_nodes, walk
 
 _DEPTH = 12
 # What gives back the very array it is given (measured).
@@ -36,6 +36,12 @@ class Source(NamedTuple):
     node: ast.expr
     doubled: bool = False  # the expression itself makes a second name of it
     names: tuple[tuple[LoadedModule, ast.expr], ...] = ()  # all that named it, or what holds it, on the way
+
+    def made_at(self) -> ast.expr | None:
+        """The expression that makes it, if the module that names it does so in another place."""
+        made = next((step for step in reversed(self.way) if isinstance(step, ast.expr)), self.node)
+        inside = any(node is made for node in nodes_of(self.module.tree, type(made)))
+        return made if inside and made is not self.node else None
 
 
 class Place(NamedTuple):

@@ -4,6 +4,7 @@ that makes it, since few functions do."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from jaxlint.finding import Place
 from jaxlint.flow.closures import Closure
@@ -14,7 +15,7 @@ from jaxlint.flow.helpers import receiving
 from jaxlint.flow.kinds import API, CONSTANT, LAZY
 from jaxlint.flow.last_carry import runs_forward, stacks_its_carry
 from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
-from jaxlint.flow.walking import children, nodes_of, walk
+from jaxlint.flow.walking import children, nodes_of, own_nodes, walk
 from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
 
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
@@ -77,6 +78,12 @@ class PendingScan:
         function = self.body.function
         node = function.node
         return function.module.place(node) if isinstance(node, ast.Lambda) else function.module.header(node)
+
+
+def _binds(function: ast.AST, name: str) -> bool:
+    own = {n.id for n in own_nodes(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    shared = {n for s in own_nodes(function) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
+    return name in own - shared
 
 
 class StackUses:
@@ -173,11 +180,26 @@ class StackUses:
         return _combine(verdicts) if verdicts else ("unused", [])
 
     def _loads(self, name: str) -> list[ast.Name]:
-        return [n for n in nodes_of(self.scope, ast.Name) if n.id == name and isinstance(n.ctx, ast.Load)]
+        return [n for n in self._named(name) if isinstance(n.ctx, ast.Load)]
 
     def _stores(self, name: str) -> int:
-        names = nodes_of(self.scope, ast.Name)
-        return sum(n.id == name and isinstance(n.ctx, ast.Store) for n in names)
+        return sum(isinstance(n.ctx, ast.Store) for n in self._named(name))
+
+    def _named(self, name: str) -> list[ast.Name]:
+        """Where the scope's variable of that name stands: a function within that binds the name has its own."""
+        found: list[ast.Name] = []
+        for node in nodes_of(self.scope, ast.Name):
+            if node.id == name and not any(_binds(inner, name) for inner in self._functions_around(node)):
+                found.append(node)
+        return found
+
+    def _functions_around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The functions around a node that stand in the scope."""
+        parent = self.parent.get(node)
+        while parent is not None and parent is not self.scope:
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield parent
+            parent = self.parent.get(parent)
 
     def _has_another_meaning(self, name: str) -> bool:
         """A parameter of that name, here or in a function within, or a variable that other functions share."""

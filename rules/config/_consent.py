@@ -19,6 +19,7 @@ _VERBS = frozenset(
 )
 _SUBJECTS = frozenset({"x64", "float64", "f64", "fp64", "double", "precision", "cache", "config"})
 _ASKS = pattern(r"environ|getenv|(?<![a-z])(x64|float64|f64|fp64|double|precision|cache)(?![a-z0-9])")
+_ON = pattern(r"(environ\.get|getenv)\([^()]*,\s*(True|[\"'](1|true|True|yes|on)[\"'])\s*\)")
 _ASKS_NOTHING = pattern(r"\bnot\b|\bNone\b|\bconfig\.(read|jax_)")
 
 
@@ -47,8 +48,19 @@ def is_chosen(node: cst.CSTNode | None, ctx: Context) -> bool:
     """The statement stands under `if os.environ.get("...")` or `if settings.double`: somebody asks for it."""
     import libcst as cst
 
-    tests = (ctx.focus.code(p.test) for p in ctx.parents(node) if isinstance(p, cst.If)) if node else ()
-    return any(_ASKS.search(test) and not _ASKS_NOTHING.search(test) for test in tests)
+    tests = [ctx.focus.code(p.test) for p in ctx.parents(node) if isinstance(p, cst.If)] if node else []
+    return any(
+        _ASKS.search(test) and not _ASKS_NOTHING.search(test) and not _is_on_unless_told(test, ctx)
+        for test in tests
+    )
+
+
+def _is_on_unless_told(test: str, ctx: Context) -> bool:
+    """`os.environ.get("LIB_X64", "true") == "true"`, or a name that was bound to that: nobody has to ask."""
+    bound = (
+        re.findall(rf"^\s*{test}\s*=[^=](.*)$", ctx.focus.source, re.MULTILINE) if test.isidentifier() else []
+    )
+    return any(_ON.search(text) for text in (test, *bound))
 
 
 def opt_in(node: cst.CSTNode | None, ctx: Context, signature: str, purpose: str, change: str) -> Fix | None:

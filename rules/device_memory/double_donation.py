@@ -32,6 +32,7 @@ class DoublyDonated(Rule):
             confidence=Confidence.HIGH if fact.proof.eager else Confidence.MEDIUM,
             related=[
                 Related(fact.other, "the same array"),
+                *([Related(fact.made, "made once here")] if fact.made is not None else []),
                 Related(fact.call, "both reach this call"),
                 Related(fact.boundary.place, "which donates"),
             ],
