@@ -147,6 +147,7 @@ class PendingJit:
             guarded=state.guarded,
             uses=tuple(module.place(node) for module, node in state.uses[:8]),
             only_lowered=bool(state.lowered) and not state.uses,
+            only_traced=state.traced_as_body and not state.uses,
             literal_loop=state.literal_loop,
             returned=state.returned,
         )

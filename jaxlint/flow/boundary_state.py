@@ -32,7 +32,7 @@ class BoundaryState:
     __slots__ = (
         "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
         "guarded", "in_class", "library", "literal_loop", "lowered", "module", "node", "partly_bound",
-        "reads", "result", "returned", "static", "target", "uses",
+        "reads", "result", "returned", "static", "target", "traced_as_body", "uses",
     )  # fmt: skip
 
     def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:
@@ -53,6 +53,7 @@ class BoundaryState:
         self.partly_bound = False  # a partial of it is made: its calls do not write all arguments
         self.returned = False
         self.guarded = False
+        self.traced_as_body = False
         self.lowered = 0
         self.literal_loop = False
         self.in_class: ClassInfo | None = None

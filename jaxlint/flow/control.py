@@ -13,7 +13,18 @@ from jaxlint.flow.crossing import as_traced
 from jaxlint.flow.eager_control import note_control
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.freshness import freshness
-from jaxlint.flow.kinds import CONSTANT, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, PARTIAL, TRACED, TREE
+from jaxlint.flow.kinds import (
+    BOUNDARY,
+    CONSTANT,
+    DEVICE,
+    FUNCTION,
+    HOST,
+    INSTANCE,
+    PARAMETER,
+    PARTIAL,
+    TRACED,
+    TREE,
+)
 from jaxlint.flow.mutation import Invoked
 from jaxlint.flow.stack_use import PendingScan
 from jaxlint.flow.static_sizes import check_sizes
@@ -50,6 +61,8 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     result: Value | None = None
     body: Closure | None = None
     for value in bodies:
+        if value.kind == BOUNDARY:
+            value.data.traced_as_body = True
         if is_boundary(value) and frame.level >= JIT:
             operands = call.positional[3:] if last == "cond" else []
             call_value(frame, value, Call(call.node, operands, {}))

@@ -241,6 +241,7 @@ class JitCall(Fact):
     `fresh_in`: "loop" when a new callable is jitted in each iteration of a loop here, "call" when in each
     call of this function, "" when the callable is stable. `kept`: the result is stored in a container, an
     attribute or a cache, or returned. `uses`: calls of it in this function. `only_lowered`: `.lower(` only.
+    `only_traced`: a scan or another loop of jax gets it as its body, and nothing else calls it.
     """
 
     boundary: Boundary
@@ -250,6 +251,7 @@ class JitCall(Fact):
     uses: tuple[Place, ...] = ()
     returned: bool = False  # the enclosing function returns it: as fresh as that function's call
     only_lowered: bool = False
+    only_traced: bool = False
     literal_loop: bool = False  # the only loop is a comprehension over a literal display of at most 8
 
 

@@ -26,7 +26,8 @@ class MissingDonation(Rule):
     """A boundary returns the new value of an argument, gets the old one and donates nothing."""
 
     def suspect_update(self, fact: JitCall) -> bool:
-        return fact.boundary.updates and not fact.only_lowered and _could_donate(fact)
+        called = not (fact.only_lowered or fact.only_traced)
+        return fact.boundary.updates and called and _could_donate(fact)
 
     def check_update(self, fact: JitCall, ctx: Context) -> Iterator[Finding]:
         uses = _calls(fact.boundary, ctx)
