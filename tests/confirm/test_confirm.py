@@ -247,3 +247,23 @@ def test_an_unknown_target_is_one_line(tmp_path: Any, capsys: pytest.CaptureFixt
     assert main(["check", "--no-cache", "--confirm", "--target", "cuda:h1000", str(tmp_path)]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "cuda:h100" in line
+
+
+def test_an_effect_that_also_happens_eagerly_is_confirmed_by_the_calls_of_the_boundary(
+    confirm: Check,
+) -> None:
+    source = (
+        "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\ndef noise(shape):\n"
+        "    return np.random.normal(size=shape)\n\n\n@jax.jit\ndef step(x):\n    return x + noise(x.shape)\n\n\n"
+        "x = jnp.asarray(noise((3,)), jnp.float32)\nfor i in range(4):\n    x = step(x)\n"
+    )
+    assert verdicts(confirm({"program.py": source}), "JAX203")[0]["verdict"] == "confirmed"
+
+
+def test_a_call_between_a_change_and_the_next_trace_is_stale(confirm: Check) -> None:
+    source = (
+        "import jax\nimport jax.numpy as jnp\n\nSCALE = 1.0\n\n\n@jax.jit\ndef step(x):\n    return x * SCALE\n\n\n"
+        "def main():\n    global SCALE\n    for i in range(3):\n        SCALE = 1.0 + i\n"
+        "        print(step(jnp.ones(5 if i == 2 else 3)))\n\n\nmain()\n"
+    )
+    assert verdicts(confirm({"program.py": source}), "JAX201")[0]["verdict"] == "confirmed"

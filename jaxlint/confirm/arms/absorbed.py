@@ -30,14 +30,14 @@ def once_per_trace(claim: Claim, seen: Observed) -> Judgement:
     if not runs:
         return undecided(seen.not_reached(claim.site))
     line = claim.site.first
-    eager = sum(not run["tracing"] for run in runs)
-    if eager:
-        return refuted(f"line {line} also ran {times(eager)} outside of any trace")
+    traced = [run for run in runs if run["tracing"]]
+    if not traced:
+        return undecided(f"line {line} ran only outside of any trace")
     calls = max(
         seen.calls(claim), sum(_eager(site, seen) for site in claim.related if site.message == _CALLS)
     )
-    if calls > len(runs):
-        return confirmed(f"line {line} ran {times(len(runs))}, while tracing, for {count(calls, 'call')}")
+    if calls > len(traced):
+        return confirmed(f"line {line} ran {times(len(traced))}, while tracing, for {count(calls, 'call')}")
     return undecided(f"line {line} ran while tracing, and the program makes no further call to compare with")
 
 
@@ -74,12 +74,14 @@ def unseen_change(claim: Claim, seen: Observed) -> Judgement:
         return undecided("the lines that read the value did not run in traced code")
     for change in changes:
         before = [at for at in reads if at < change]
-        after = [at for at in reads if at > change]
-        used = [at for at in calls if at > change and not any(at < read for read in after)]
+        # A trace that comes later, for another shape say, does not undo the calls that went before it.
+        used = [
+            until for at, until in calls if at > change and not any(change < read <= until for read in reads)
+        ]
         if before and used:
             line = claim.site.first
             return confirmed(
-                f"line {line} ran after the last trace had read the value; {count(len(used), 'later call')} "
+                f"line {line} ran after a trace had read the value; {count(len(used), 'later call')} "
                 "did not trace again"
             )
     if all(any(at > change for at in reads) for change in changes):
@@ -87,16 +89,16 @@ def unseen_change(claim: Claim, seen: Observed) -> Judgement:
     return undecided("no call came after the change in this run")
 
 
-def _reads_and_calls(claim: Claim, seen: Observed) -> tuple[list[int], list[int]]:
-    """The moments at which traced code read the value, and those at which calls from outside ended."""
+def _reads_and_calls(claim: Claim, seen: Observed) -> tuple[list[int], list[tuple[int, int]]]:
+    """The moments at which traced code read the value, and the start and end of calls from outside."""
     reads: list[int] = []
-    calls: list[int] = []
+    calls: list[tuple[int, int]] = []
     for site in claim.related:
         for run in seen.runs(site):
             if run["tracing"]:
                 reads.append(run["at"])
             elif "until" in run and site != claim.site:
-                calls.append(run["at"])
+                calls.append((run["at"], run["until"]))
     return reads, calls
 
 
