@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Libraries that start processes: those read the environment afresh.
 _STARTERS = ("subprocess", "multiprocessing", "concurrent.futures", "torch.multiprocessing")
+# Of `os`: what reads or clears the environment, or starts processes that inherit it.
+_READERS = ("getenv", "unsetenv", "system", "popen", "fork", "forkpty", "execv", "execvp", "execl", "execlp")
 
 
 class EnvTooLate(Rule):
@@ -56,6 +59,8 @@ class EnvTooLate(Rule):
 
     def _move(self, fact: ConfigChange, ctx: Context) -> Fix | None:
         """Move every late setting of the module above the import, in one fix at the first of them."""
+        if _is_read_elsewhere(ctx):
+            return None
         late = [
             other for other in ctx.facts(ConfigChange) if self.suspect(other) and other.place.path == ctx.path
         ]
@@ -103,10 +108,43 @@ def _lines(fact: ConfigChange, above: Span, lines: list[str], ctx: Context) -> r
         return None
     span = ctx.span(statement)
     environment = re.split(r"[.\[(]", lines[span.line - 1], maxsplit=1)[0].strip()
-    imports = re.compile(rf"(import|from)\b.*\b{re.escape(environment)}\b")
-    if not any(imports.match(line) for line in lines[: above.line - 1]):
+    if environment not in _imported(ctx.source, above.line):
         return None
     return range(span.line - 1, span.end_line)
+
+
+def _imported(source: str, line: int) -> set[str]:
+    """The names of `os` or its `environ` that the module's imports above a line bind."""
+    bound: set[str] = set()
+    for statement in ast.parse(source).body:
+        if statement.lineno >= line:
+            break
+        if isinstance(statement, ast.Import):
+            of_os = [n for n in statement.names if n.name == "os" or (n.name[:3] == "os." and not n.asname)]
+            bound.update(n.asname or "os" for n in of_os)
+        elif isinstance(statement, ast.ImportFrom) and statement.module == "os" and not statement.level:
+            bound.update(n.asname or n.name for n in statement.names if n.name in ("environ", "putenv"))
+    return bound
+
+
+def _is_read_elsewhere(ctx: Context) -> bool:
+    """Whether the module does more with the environment than set it, or starts processes that inherit it."""
+    tree = ast.parse(ctx.source)
+    if any(name.startswith(_STARTERS) for name in ctx.aliases):
+        return True
+    environments = {"environ", *(a for a in (ctx.aliases.get("os.environ"),) if a)}
+    written = {
+        id(target.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Subscript)
+    }
+    for node in ast.walk(tree):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if name in _READERS or (name in environments and id(node) not in written):
+            return True
+    return False
 
 
 def _merged(runs: Iterable[range]) -> list[range]:

@@ -60,6 +60,8 @@ def _swap(fact: GuardOrder, node: cst.CSTNode | None, ctx: Context) -> Fix | Non
     around, within = next(ctx.parents(node), None), next(ctx.parents(inner), None)
     edits: tuple[Edit, ...]
     if isinstance(around, cst.Decorator) and isinstance(within, cst.Decorator):
+        if not _only_names_between(around, within, ctx):
+            return None  # a cache, say, would come to stand between other two than before
         guard, jit = _with_comments(around, ctx), _with_comments(within, ctx)
         edits = (Edit(guard, ctx.focus.text(jit)), Edit(jit, ctx.focus.text(guard)))
         if _has_comment_above(around, ctx):  # of the guard, or of the whole function?
@@ -70,6 +72,19 @@ def _swap(fact: GuardOrder, node: cst.CSTNode | None, ctx: Context) -> Fix | Non
     else:
         return None
     return Fix(_TITLE, Applicability.SAFE, edits)
+
+
+def _only_names_between(guard: cst.Decorator, jit: cst.Decorator, ctx: Context) -> bool:
+    """Whether what stands between two decorators is known to pass calls on as they come."""
+    import libcst as cst
+
+    function = next(ctx.parents(guard), None)
+    if not isinstance(function, cst.FunctionDef) or jit not in function.decorators:
+        return False
+    first, last = (function.decorators.index(one) for one in (guard, jit))
+    scope = ctx.spell("jax.named_scope")
+    between = [d.decorator for d in function.decorators[first + 1 : last]]
+    return all(isinstance(d, cst.Call) and ctx.focus.code(d.func) == scope for d in between)
 
 
 def _with_comments(decorator: cst.Decorator, ctx: Context) -> Span:

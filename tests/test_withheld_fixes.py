@@ -1,0 +1,99 @@
+"""No fix where the file itself shows what the change would break."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_trace_suggestions import suggestion
+
+from jaxlint.finding import Applicability
+
+LOSS = """
+@jax.jit
+def loss(w, x, y=None):
+    return jnp.sum(w * x) if y is None else jnp.sum((w * x - y) ** 2)
+
+
+w = x = jnp.ones(3)
+batch = {{"y": x}}
+for _ in range(2):
+    a = loss(w, x, x)
+    b = loss(w, x, {given})
+"""
+SETTING = """
+import jax
+{above}
+os.environ["JAX_DEBUG_NANS"] = "1"
+{below}
+"""
+GUARDED = """
+import equinox as eqx
+import functools
+
+
+@eqx.debug.assert_max_traces(max_traces=5)
+@{between}
+@jax.jit
+def kernel(width):
+    return jnp.exp(-width)
+"""
+
+
+@pytest.mark.parametrize("given", ["**batch", "y=(e := x)", "y=x,  # the targets\n    "])
+def test_a_form_that_cannot_be_spelled_the_other_way(given: str, tmp_path: Path) -> None:
+    assert suggestion("JAX114", LOSS.format(given=given), tmp_path) is None
+
+
+def test_a_form_that_can(tmp_path: Path) -> None:
+    fix = suggestion("JAX114", LOSS.format(given="y=x"), tmp_path)
+    assert fix is not None and fix.applicability is Applicability.SAFE
+
+
+def setting(tmp_path: Path, first: str, above: str = "", below: str = "") -> object:
+    from test_trace_suggestions import HEADER
+
+    source = SETTING.format(above=above, below=below)
+    assert "import jax" in HEADER  # the settings come after it: so the imports of `os` are what is written
+    (tmp_path / "example.py").write_text(first + source, encoding="utf-8")
+    from jaxlint import registry
+    from jaxlint.check import check
+    from jaxlint.project.root import Project
+    from jaxlint.project.settings import Settings
+    from jaxlint.sources import SourceFile
+
+    files = [SourceFile(path="example.py", absolute=str(tmp_path / "example.py"), data=None)]
+    rules = [rule for rule in registry.load() if rule.meta.code == "JAX503"]
+    found, *_ = check(files, Project(str(tmp_path), Settings()), Settings(), rules, jobs=1, cache=False)
+    return found.fix
+
+
+@pytest.mark.parametrize(
+    ("first", "above", "below"),
+    [
+        ('"""Set up.\n\nimport os before you run this.\n"""', "import os", ""),
+        ("import os.path as osp\nfrom os import path", "import os", ""),
+        ("import os", 'before = os.environ.get("JAX_DEBUG_NANS")', ""),
+        ("import os", 'before = os.getenv("JAX_DEBUG_NANS")', ""),
+        ("import os", "", 'del os.environ["JAX_DEBUG_NANS"]'),
+        ("import os", "", 'os.system("python child.py")'),
+        ("import os\nimport subprocess", "", 'subprocess.run(["child"])'),
+    ],
+)
+def test_a_setting_that_depends_on_its_place(first: str, above: str, below: str, tmp_path: Path) -> None:
+    assert setting(tmp_path, first, above, below) is None
+
+
+@pytest.mark.parametrize("first", ["import os", "import os.path"])
+def test_a_setting_that_does_not(first: str, tmp_path: Path) -> None:
+    assert setting(tmp_path, first) is not None
+
+
+@pytest.mark.parametrize("between", ["functools.lru_cache(maxsize=8)", "functools.cache"])
+def test_a_guard_around_a_cache(between: str, tmp_path: Path) -> None:
+    assert suggestion("JAX113", GUARDED.format(between=between), tmp_path) is None
+
+
+def test_a_guard_around_a_name(tmp_path: Path) -> None:
+    fix = suggestion("JAX113", GUARDED.format(between='jax.named_scope("k")'), tmp_path)
+    assert fix is not None
