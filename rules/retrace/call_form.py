@@ -160,7 +160,9 @@ def _fix(use: BoundaryUse, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Con
     if len(node.args) != len(fact.arguments) or fact.boundary.flavour not in _FORMAL:
         return None
     if any(a.star or isinstance(a.value, cst.NamedExpr) for a in node.args) or "#" in ctx.focus.code(node):
-        return None  # `**batch` is no one argument, `scale=e := 5.0` is no Python, and a comment would be lost
+        return (
+            None  # `**batch` is no one argument, `scale=e := 5.0` is no Python, and a comment would be lost
+        )
     wanted = [keyword[a.parameter] for a in fact.arguments]
     order = [names.index(a.parameter or "") for a in fact.arguments]
     leading = wanted.count(False)

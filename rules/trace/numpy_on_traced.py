@@ -86,7 +86,7 @@ def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
         asarray, imports = imported
         table = ctx.focus.code(node.value)
         edit = ctx.replace(node.value, f"{asarray}({table})")
-        return Fix("Index a jax array", Applicability.SAFE, (edit, *imports))
+        return Fix("Index a jax array", Applicability.UNSAFE, (edit, *imports))
     return _functional_write(node, ctx) if fact.how == "assign" else None
 
 
@@ -97,10 +97,11 @@ def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
     if imported is None or not (fact.silent or (name in NUMPY_TWINS and _acceptable(name, call))):
         return None
     twin, imports = imported
-    applicability = Applicability.SAFE
-    if fact.silent:
+    # Code that also runs with host arrays, whose float64 jax.numpy would round, is not always in view.
+    applicability = Applicability.UNSAFE
+    if fact.silent and _decides(call, ctx):
         # The answer changes from a constant False to the truth, which Python cannot branch on.
-        applicability = Applicability.DISPLAY if _decides(call, ctx) else Applicability.UNSAFE
+        applicability = Applicability.DISPLAY
     return Fix(f"Use {twin}", applicability, (ctx.replace(call.func, twin), *imports))
 
 
