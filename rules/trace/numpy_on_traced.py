@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jaxlint.finding import Applicability, Finding, Fix
 from jaxlint.flow.facts import NumpyOnTraced
 from jaxlint.jax_api.twins import NUMPY_TWINS, SHARED_KEYWORDS, TAKES_DTYPE, TAKES_SEQUENCE
+from jaxlint.pattern import pattern
 from jaxlint.rule import Rule
 
 from . import _tracing as tracing
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 _ERROR = "TracerArrayConversionError"
+
+_JIT = pattern(r"(?<![.\w])((jax|eqx|equinox|nnx)\.)?(filter_)?jit\b")
 
 
 class NumpyOnTracedRule(Rule):
@@ -86,8 +89,20 @@ def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
         asarray, imports = imported
         table = ctx.focus.code(node.value)
         edit = ctx.replace(node.value, f"{asarray}({table})")
-        return Fix("Index a jax array", Applicability.UNSAFE, (edit, *imports))
+        return Fix("Index a jax array", _applicability(node, ctx), (edit, *imports))
     return _functional_write(node, ctx) if fact.how == "assign" else None
+
+
+def _applicability(node: cst.CSTNode, ctx: Context) -> Applicability:
+    """Safe where the function around is jitted where it is defined: whoever calls it, it gets tracers. Other code
+    may also run with host arrays, whose float64 and int64 values jax.numpy would round or wrap."""
+    import libcst as cst
+
+    around = next((p for p in ctx.parents(node) if isinstance(p, (cst.FunctionDef, cst.Lambda))), None)
+    if not isinstance(around, cst.FunctionDef):
+        return Applicability.UNSAFE
+    decorators = (ctx.focus.code(decorator.decorator) for decorator in around.decorators)
+    return Applicability.SAFE if any(map(_JIT.search, decorators)) else Applicability.UNSAFE
 
 
 def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
@@ -97,11 +112,10 @@ def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
     if imported is None or not (fact.silent or (name in NUMPY_TWINS and _acceptable(name, call))):
         return None
     twin, imports = imported
-    # Code that also runs with host arrays, whose float64 jax.numpy would round, is not always in view.
-    applicability = Applicability.UNSAFE
-    if fact.silent and _decides(call, ctx):
+    applicability = _applicability(call, ctx)
+    if fact.silent:
         # The answer changes from a constant False to the truth, which Python cannot branch on.
-        applicability = Applicability.DISPLAY
+        applicability = Applicability.DISPLAY if _decides(call, ctx) else Applicability.UNSAFE
     return Fix(f"Use {twin}", applicability, (ctx.replace(call.func, twin), *imports))
 
 
