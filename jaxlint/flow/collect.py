@@ -32,8 +32,8 @@ from jaxlint.flow.functions import Function
 from jaxlint.flow.lifted_scan import PendingLiftedScan
 from jaxlint.flow.origin_words import DRAWN
 from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.pending_scan import PendingScan
 from jaxlint.flow.run import Run
-from jaxlint.flow.stack_use import PendingScan
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.record import replace
 

@@ -26,7 +26,7 @@ from jaxlint.flow.kinds import (
     TREE,
 )
 from jaxlint.flow.mutation import Invoked
-from jaxlint.flow.stack_use import PendingScan
+from jaxlint.flow.pending_scan import PendingScan, is_nothing
 from jaxlint.flow.static_sizes import check_sizes
 from jaxlint.flow.tags import UPDATED
 from jaxlint.flow.updates import holds_updated
@@ -52,7 +52,7 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if call.decorator:
         scanned = closure_of(frame, call.positional[0], call) if call.positional else None
         if dotted == "flax.nnx.scan" and scanned is not None and not frame.quiet:
-            frame.log.append(PendingScan(frame, dotted, call, scanned, False))
+            frame.log.append(PendingScan(frame, dotted, call, scanned, None))
         return UNKNOWN_VALUE
     from jaxlint.flow.configuration import device_use
 
@@ -193,9 +193,10 @@ def _result(
             and result.data.__class__ is list
             and len(result.data) == 2
         )
-        nothing = pair and result is not None and _is_nothing(result.data[1])
+        stacked = result.data[1] if pair and result is not None else None
+        nothing = is_nothing(stacked)
         if not frame.quiet and isinstance(call.node, ast.Call):
-            frame.log.append(PendingScan(frame, dotted, call, body, bool(nothing)))
+            frame.log.append(PendingScan(frame, dotted, call, body, stacked))
         carry = call.argument(1, "init")
         if carry is not None and carry.kind == TREE and frame.level == EAGER:
             return tree([_like(carry), NONE if nothing else array])
@@ -203,7 +204,7 @@ def _result(
             array = _updated(result.data[0])
         return tree([array, NONE if nothing else TRACED_PARAMETER if frame.level else DEVICE_VALUE])
     if last == "map" and dotted == "jax.lax.map" and not frame.quiet and isinstance(call.node, ast.Call):
-        frame.log.append(PendingScan(frame, dotted, call, body, False))
+        frame.log.append(PendingScan(frame, dotted, call, body, None))
         note_chunks(frame, call)
     if (
         frame.level
@@ -220,13 +221,6 @@ def _updated(carry: Value) -> Value:
     if carry.kind == TREE and carry.data.__class__ is list:
         return tree([_updated(member) for member in carry.data])
     return TRACED_PARAMETER.but(tags=UPDATED) if holds_updated(carry) else TRACED_PARAMETER
-
-
-def _is_nothing(stacked: Value) -> bool:
-    """`None` or `()`: a tree without leaves."""
-    if stacked.kind == TREE:
-        return stacked.data is not None and not stacked.data
-    return stacked.kind == CONSTANT and stacked.data is None
 
 
 def _like(carry: Value) -> Value:

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.bindings import bindings_of, look
+from jaxlint.flow.called_functions import frame_inside
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.helpers import frame_inside
 from jaxlint.flow.kinds import DEVICE, FUNCTION, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.operand import last_name
 from jaxlint.flow.outputs import is_called_a_number, output_of

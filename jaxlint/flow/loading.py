@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.bindings import Bindings, bindings_of, look, scope_of
+from jaxlint.flow.called_functions import frame_inside
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.helpers import frame_inside
 from jaxlint.flow.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
 from jaxlint.flow.operand import dotted_name, last_name
 from jaxlint.flow.pending import PendingFact

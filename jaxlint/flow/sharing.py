@@ -13,9 +13,10 @@ from typing import NamedTuple
 from jaxlint.flow.classes import ClassInfo
 from jaxlint.flow.functions import Function
 from jaxlint.flow.kinds import CLASS, FUNCTION, INSTANCE, LAZY
+from jaxlint.flow.last_bindings import last_binding, stored_attribute
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.values import Value
-from jaxlint.flow.walking import nodes_of, own_assignments, own_nodes, walk
+from jaxlint.flow.walking import nodes_of, own_nodes, walk
 
 _DEPTH = 12
 # What gives back the very array it is given (measured).
@@ -92,7 +93,7 @@ class Sources:
             yield Source((node,), at.module, node)
 
     def _of_name(self, node: ast.Name, at: Place, depth: int) -> Iterator[Source]:
-        bound = _binding(at.scope, node.id, at.before)
+        bound = last_binding(at.scope, node.id, at.before)
         if bound is None:
             given = at.passed.get(node.id)
             if given is not None:
@@ -113,7 +114,7 @@ class Sources:
         if key in _NO_ARRAYS:
             return
         if isinstance(base, ast.Name) and base.id == "self" and isinstance(key, str):
-            stored = _stored_attribute(at.module, key)
+            stored = stored_attribute(at.module, key)
             if stored is not None:
                 yield from self._of_attribute(node, stored, key, at, depth)
                 return
@@ -212,7 +213,7 @@ class Sources:
             if function is not None and function.cls is not None and function.params[:1] == [owner.id]:
                 cls: ClassInfo = function.cls
                 return cls
-            bound = _binding(at.scope, owner.id, at.before)
+            bound = last_binding(at.scope, owner.id, at.before)
             if bound is not None:
                 return self._class_of(bound[0], at._replace(before=bound[0].lineno), depth - 1)
             given = at.passed.get(owner.id)
@@ -225,7 +226,7 @@ class Sources:
             and isinstance(owner.value, ast.Name)
             and owner.value.id == "self"
         ):
-            stored = _stored_attribute(at.module, owner.attr)
+            stored = stored_attribute(at.module, owner.attr)
             if stored is not None:
                 made = Place(at.module, stored[0], stored[1].lineno, {})
                 return self._class_of(stored[1], made, depth - 1)
@@ -316,50 +317,4 @@ def _is_identity(node: ast.expr) -> bool:
 
 def is_bound(at: Place, name: str) -> bool:
     """Whether the scope binds the name above the line that is looked at."""
-    return _binding(at.scope, name, at.before) is not None
-
-
-def _binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | None] | None:
-    """The last assignment of a name above a line, and its position in what is unpacked there."""
-    found: tuple[ast.expr, int | None] | None = None
-    body = scope.body if isinstance(scope, ast.Lambda) else scope
-    for node in own_assignments(body):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and node.lineno < before:
-            if node.value.end_lineno is not None and node.value.end_lineno >= before:
-                continue
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                bound = _in_target(target, node.value, name)
-                found = bound or found
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.With, ast.AugAssign)) and node.lineno < before:
-            target_nodes = walk(node.target) if not isinstance(node, ast.With) else iter(())
-            if any(isinstance(t, ast.Name) and t.id == name for t in target_nodes):
-                made = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node.value  # type: ignore[union-attr]  # a `with` never gets here
-                found = ast.copy_location(ast.Await(made), made), None  # something new each time
-    return found
-
-
-def _in_target(target: ast.expr, value: ast.expr, name: str) -> tuple[ast.expr, int | None] | None:
-    if isinstance(target, ast.Name):
-        return (value, None) if target.id == name else None
-    if isinstance(target, (ast.Tuple, ast.List)):
-        matched = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
-        for position, item in enumerate(target.elts):
-            if isinstance(item, ast.Name) and item.id == name:
-                if matched:
-                    return value.elts[position], None  # type: ignore[attr-defined]  # a display if matched
-                return value, position
-    return None
-
-
-def _stored_attribute(module: LoadedModule, attr: str) -> tuple[ast.AST, ast.expr] | None:
-    """What the constructor stores on `self.attr`, if it does so once."""
-    found: list[tuple[ast.AST, ast.expr]] = []
-    for function in module.functions.values():
-        if function.name not in ("__init__", "setup", "__post_init__"):
-            continue
-        for node in own_nodes(function.node):
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    if isinstance(target, ast.Attribute) and target.attr == attr:
-                        found.append((function.node, node.value))
-    return found[0] if len(found) == 1 else None
+    return last_binding(at.scope, name, at.before) is not None

@@ -4,19 +4,18 @@ that makes it, since few functions do."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
-from jaxlint.finding import Place
-from jaxlint.flow.closures import Closure
-from jaxlint.flow.facts import Scan
-from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.called_functions import receiving
+from jaxlint.flow.frame import Frame
 from jaxlint.flow.functions import Function
-from jaxlint.flow.helpers import receiving
-from jaxlint.flow.kinds import API, CONSTANT, LAZY
-from jaxlint.flow.last_carry import runs_forward, stacks_its_carry
-from jaxlint.flow.remat import is_of_blocks, saves_memory, under_gradient
+from jaxlint.flow.kinds import API, LAZY
 from jaxlint.flow.walking import children, nodes_of, own_nodes, walk
 from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
+
+_Verdict = tuple[str, list[ast.AST]]
+_Node = TypeVar("_Node", bound=ast.AST)
 
 _OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
 _REDUCING_MODULES = ("jax.numpy", "numpy", "jax.nn", "jax.scipy.special")
@@ -25,59 +24,6 @@ _TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
 # the first axis says that there are others, so that the last is a member's own.
 _OF_EACH = frozenset({"jax.nn.softmax", "jax.nn.log_softmax"})
 _STATIC = frozenset({"shape", "ndim", "dtype", "size"})
-
-
-class PendingScan:
-    """A scan seen; the use of its stack is looked up when the run is over."""
-
-    __slots__ = ("api", "body", "call", "frame", "length", "nothing", "place", "proof", "symbol")
-
-    def __init__(self, frame: Frame, api: str, call: Call, body: Closure | None, nothing: bool) -> None:
-        self.frame = frame
-        self.api = api
-        self.call = call
-        self.body = body
-        self.nothing = nothing
-        self.place = frame.place(call.node)
-        self.symbol = frame.symbol
-        self.proof = frame.proof()
-        length = call.argument(3, "length")
-        self.length = (
-            length.data
-            if length is not None and length.kind == CONSTANT and type(length.data) is int
-            else None
-        )
-
-    def fact(self) -> Scan:
-        finder = StackUses(self.frame, self.call.node, self.api)
-        stack, uses = ("none", []) if self.nothing else finder.find()
-        of_blocks = is_of_blocks(self.body)
-        forward = runs_forward(self.call)
-        return Scan(
-            self.place,
-            self.symbol,
-            self.proof,
-            api=self.api,
-            stack=stack,
-            uses=tuple(self.frame.place(node) for node in uses),
-            only_uses=finder.only_uses,
-            forward=forward,
-            reducer=finder.reducer,
-            length=self.length,
-            body=self._body_place(),
-            carries_it=forward and finder.only_uses and stacks_its_carry(self.body),
-            assigned=finder.assigned,
-            of_blocks=of_blocks,
-            differentiated=of_blocks and self.frame.evaluation in under_gradient(self.frame.run),
-            checkpointed=of_blocks and saves_memory(self.body, self.frame),
-        )
-
-    def _body_place(self) -> Place | None:
-        if self.body is None:
-            return None
-        function = self.body.function
-        node = function.node
-        return function.module.place(node) if isinstance(node, ast.Lambda) else function.module.header(node)
 
 
 def _binds(function: ast.AST, name: str) -> bool:
@@ -97,7 +43,9 @@ class StackUses:
         self.reducer = ""
         self.along = False  # the reduction names the first axis
         self.assigned = ("", "")
+        self.picks_whole = False  # `[-1]` of the stack itself, and not of a member or field of it
         self.only_uses = True  # nothing else of the stack is read: no shape, no part of an entry
+        self._inside = 0  # so many members and fields deep
         self._followed: set[str] = set()  # the names being looked at
         function = within or frame.function  # `within` a function that the stack is passed to
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
@@ -160,7 +108,7 @@ class StackUses:
     def _of_names(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
         """The name, or the nested names, that a stack is unpacked into."""
         if isinstance(target, (ast.Tuple, ast.List)):
-            verdicts = [self._of_names(item) for item in target.elts]
+            verdicts = [self._within(self._of_names, item) for item in target.elts]
             # Unused components are removed by themselves; what is used decides.
             used = [v for v in verdicts if v[0] != "unused"]
             return _combine(used) if used else ("unused", [])
@@ -236,11 +184,12 @@ class StackUses:
     def _of_subscript(self, node: ast.Subscript) -> tuple[str, list[ast.AST]]:
         index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
         if _is_last(index):
+            self.picks_whole |= not self._inside
             self.only_uses &= index is node.slice
             return "last", [node]
         self.only_uses = False
         if isinstance(index, ast.Constant) and isinstance(index.value, str):
-            return self._of_expression(node)
+            return self._within(self._of_expression, node)
         return "kept", []
 
     def _of_attribute(self, node: ast.Attribute) -> tuple[str, list[ast.AST]]:
@@ -261,7 +210,14 @@ class StackUses:
                 return self._of_member_by_member(call)
             return "kept", []
         self.only_uses = False
-        return self._of_expression(node)  # a field of a named tuple of stacks
+        return self._within(self._of_expression, node)  # a field of a named tuple of stacks
+
+    def _within(self, use: Callable[[_Node], _Verdict], node: _Node) -> _Verdict:
+        """The use of a member or a field."""
+        self._inside += 1
+        verdict = use(node)
+        self._inside -= 1
+        return verdict
 
     def _of_argument(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
         dotted = self._dotted(call.func)
