@@ -91,7 +91,7 @@ class _Crew:
             context = _context()
             ours, theirs = context.Pipe()
             inherited = [ours, *self._workers] if context.get_start_method() == "fork" else []
-            process = context.Process(target=_serve, args=(self._work, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
+            process = context.Process(target=_serve, args=(self._work, theirs, inherited), daemon=True)  # type: ignore[attr-defined]  # every context has Process; typeshed says so of each alone
             try:
                 process.start()
             except Exception:  # there is no room for one, or what it is to be given cannot be copied

@@ -59,17 +59,17 @@ def record(cls: type[T]) -> type[T]:
 
     made.__init__, made.__copy__ = construct, copy
     made.__eq__, made.__hash__, made.__repr__ = equal, digest, represent
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[no-any-return]  # of the class that was passed
 
 
 def replace(instance: T, **changes: Any) -> T:
     """A record with some fields changed. Raises TypeError for a field that it does not have."""
-    new = instance.__copy__()  # type: ignore[attr-defined]
+    new = instance.__copy__()  # type: ignore[attr-defined]  # every record has one
     for name, value in changes.items():
         if name not in new.__match_args__:
             raise TypeError(f"{type(instance).__name__} has no field {name!r}")
         setattr(new, name, value)
-    return new  # type: ignore[no-any-return]
+    return new  # type: ignore[no-any-return]  # of the class of the instance
 
 
 def _compiled(cls: type, names: tuple[str, ...], defaults: dict[str, Any]) -> tuple[Any, Any]:

@@ -30,21 +30,21 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
+from jaxlint import page, registry
+from jaxlint.check import check
+from jaxlint.finding import Applicability, Finding
+from jaxlint.fix.draft import Draft
+from jaxlint.fix.rounds import Fixed, fix
+from jaxlint.project.files import SourceFile, discover
+from jaxlint.project.root import Project
+from jaxlint.project.settings import Settings
+from jaxlint.rule import Rule
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from mutations import MAIN  # noqa: E402
-from mutations.preserving import PRESERVING  # noqa: E402
-
-from jaxlint import page, registry  # noqa: E402
-from jaxlint.check import check  # noqa: E402
-from jaxlint.finding import Applicability, Finding  # noqa: E402
-from jaxlint.fix.draft import Draft  # noqa: E402
-from jaxlint.fix.rounds import Fixed, fix  # noqa: E402
-from jaxlint.project.files import SourceFile, discover  # noqa: E402
-from jaxlint.project.root import Project  # noqa: E402
-from jaxlint.project.settings import Settings  # noqa: E402
-from jaxlint.rule import Rule  # noqa: E402
+from mutations import MAIN  # noqa: E402  # found by the path above
+from mutations.preserving import PRESERVING  # noqa: E402  # found by the path above
 
 SECONDS = 60.0  # for one program
 CLOSE = 1e-4  # what another order of the same float32 operations may change, relative

@@ -29,7 +29,7 @@ def modules(path: Path) -> Iterator[Module]:
         if not assignment.allocations:
             raise CaptureError(f"{plan}: no buffer assignment, or cut off before its first block")
         program = hlo_text.read(_text(path / f"{stem}.txt"))
-        yield Module(stem, len(text), lambda p=program: p, lambda a=assignment: a)  # type: ignore[misc]
+        yield Module(stem, len(text), lambda p=program: p, lambda a=assignment: a)  # type: ignore[misc]  # defaults bind the values of this round
 
 
 def _text(path: Path) -> str:

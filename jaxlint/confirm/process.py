@@ -146,7 +146,7 @@ class Worker:
         theirs_in, self._requests = os.pipe()
         self._replies, theirs_out = os.pipe()
         self._token, self._read = secrets.token_hex(8), b""
-        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the process is
         try:
             self._process = subprocess.Popen(
                 [self._python, _CHILD, str(theirs_in), str(theirs_out)],

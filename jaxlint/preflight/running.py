@@ -26,7 +26,7 @@ def _always(
 ) -> Iterator[ast.stmt]:
     for statement in body:
         if isinstance(statement, (ast.With, ast.AsyncWith)) or is_main_guard(statement):
-            yield from _always(statement.body, functions, entered)  # type: ignore[attr-defined]
+            yield from _always(statement.body, functions, entered)  # type: ignore[attr-defined]  # of the kinds that have a body
         elif isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign)):
             yield statement
             called = _called(statement)

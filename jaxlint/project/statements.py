@@ -51,7 +51,7 @@ def _stretches(tree: ast.Module, colons: Sequence[Position]) -> Iterator[tuple[P
         pending += getattr(node, "handlers", ())
         pending += getattr(node, "cases", ())
         if inner or isinstance(node, ast.Match):
-            body = getattr(node, "body", None) or node.cases  # type: ignore[attr-defined]
+            body = getattr(node, "body", None) or node.cases  # type: ignore[attr-defined]  # a match
             end = _header_end(_begin(body[0]), colons) or begin[0]
         else:
             end = getattr(node, "end_lineno", None) or begin[0]
@@ -65,7 +65,7 @@ def _begin(node: ast.AST) -> Position:
         return decorators[0].lineno, 1  # its at sign stands at the beginning of the line
     if isinstance(node, ast.match_case):
         return node.pattern.lineno, 1
-    return node.lineno, node.col_offset + 1  # type: ignore[attr-defined]
+    return node.lineno, node.col_offset + 1  # type: ignore[attr-defined]  # located nodes only
 
 
 def _header_end(body: Position, colons: Sequence[Position]) -> int | None:

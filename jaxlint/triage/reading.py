@@ -90,7 +90,7 @@ def _refuse_others(path: Path, name: str) -> None:
 
 
 def _peek(stream: BinaryIO) -> bytes:
-    head: bytes = stream.peek(_HEAD)[:_HEAD]  # type: ignore[attr-defined]
+    head: bytes = stream.peek(_HEAD)[:_HEAD]  # type: ignore[attr-defined]  # a buffered stream has it
     return head
 
 

@@ -127,7 +127,7 @@ def _is_state(node: cst.CSTNode | None, ctx: Context) -> bool:
     function = next((p for p in ctx.parents(node) if isinstance(p, cst.FunctionDef)), None) if node else None
     if function is None:
         return False
-    written = [found.target for found in m.findall(function, m.AugAssign() | m.AssignTarget())]  # type: ignore[attr-defined]
+    written = [found.target for found in m.findall(function, m.AugAssign() | m.AssignTarget())]  # type: ignore[attr-defined]  # both kinds that match have a target
     return sum(isinstance(t, cst.Subscript) and _dict(t, ctx) == _dict(node, ctx) for t in written) > 1
 
 

@@ -64,7 +64,7 @@ def trail(fact: BoundaryUse, values: Sequence[Operand]) -> list[Related]:
     if loop is not None:
         related.append(Related(loop, "runs again here"))
     seen = {fact.place}
-    return [r for r in related if not (r.place in seen or seen.add(r.place))]  # type: ignore[func-returns-value]
+    return [r for r in related if not (r.place in seen or seen.add(r.place))]  # type: ignore[func-returns-value]  # add gives None, which is false
 
 
 def _origin(operand: Operand) -> str:

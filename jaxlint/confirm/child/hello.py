@@ -21,7 +21,7 @@ def run(preload: bool, path: list[str], environment: dict[str, str]) -> dict[str
     error = None
     if preload and versions["jax"]:
         try:
-            import jax  # noqa: F401
+            import jax  # noqa: F401  # whether it can be imported
         except Exception as problem:
             error = f"{type(problem).__name__}: {problem}"
     return {"python": platform.python_version(), "executable": sys.executable, **versions, "error": error}

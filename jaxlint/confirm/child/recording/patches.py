@@ -45,7 +45,7 @@ class Patches:
             if real is not None:
                 setattr(module, attribute, self._recording(api, real))
         if module.__name__ == "jax":
-            module.clear_caches = self._clearing(module.clear_caches)  # type: ignore[attr-defined]
+            module.clear_caches = self._clearing(module.clear_caches)  # type: ignore[attr-defined]  # a module, known by its name alone
 
     def _recording(self, api: str, real: Callable[..., Any]) -> Callable[..., Any]:
         """The maker, which hands a shim to the real one and gives back what that makes."""

@@ -35,7 +35,7 @@ def held() -> dict[str, Any]:
     if _has_backend():
         import jax
 
-        arrays = jax.live_arrays()  # type: ignore[no-untyped-call]
+        arrays = jax.live_arrays()  # type: ignore[no-untyped-call]  # jax's own function has no annotations
         figures["arrays"] = len(arrays)
         figures["bytes"] = sum(array.nbytes for array in arrays if not array.is_deleted())
         executables = getattr(jax.local_devices()[0].client, "live_executables", None)

@@ -36,4 +36,4 @@ _wait_for_jax()
 del _wait_for_jax
 
 # The user's own; where there is none, Python takes this one for absent too.
-import sitecustomize  # type: ignore[import-not-found]  # noqa: E402, F401
+import sitecustomize  # type: ignore[import-not-found]  # noqa: E402, F401  # the one that this hides
