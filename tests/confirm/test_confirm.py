@@ -267,3 +267,68 @@ def test_a_call_between_a_change_and_the_next_trace_is_stale(confirm: Check) -> 
         "        print(step(jnp.ones(5 if i == 2 else 3)))\n\n\nmain()\n"
     )
     assert verdicts(confirm({"program.py": source}), "JAX201")[0]["verdict"] == "confirmed"
+
+
+def test_rows_that_are_cut_back_hold_nothing(confirm: Check) -> None:
+    """What Python keeps beside the arrays, and the watching itself, are no arrays on the device."""
+    program = """
+        import jax
+        import jax.numpy as jnp
+
+        @jax.jit
+        def step(w, x):
+            return w - 0.1 * x, jnp.mean((w - x) ** 2)
+
+        class Log:
+            def __init__(self):
+                self.rows = []
+            def log(self, loss):
+                self.rows.append(loss)
+            def trim(self):
+                self.rows = self.rows[-3:]
+
+        def main():
+            w, log = jnp.zeros((8, 8)), Log()
+            for i in range(40):
+                w, loss = step(w, jnp.ones((8, 8)))
+                log.log(loss)
+                log.trim()
+            print(float(log.rows[-1]))
+
+        main()
+    """
+    assert {verdict["verdict"] for verdict in verdicts(confirm({"program.py": program}), "JAX308")} == {
+        "refuted"
+    }
+
+
+def test_two_functions_of_one_name_are_not_one_that_was_compiled_twice(confirm: Check) -> None:
+    program = """
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        @jax.jit
+        def step(w, x):
+            return w - 0.1 * jnp.mean(x)
+
+        def pretrain(data):
+            @jax.jit
+            def step(w, x):
+                return w - 0.2 * jnp.mean(x)
+            w = jnp.zeros(())
+            for i in range(3):
+                w = step(w, data)
+            return w
+
+        def main():
+            data = np.ones((60, 8), np.float32)
+            w = pretrain(data)
+            for i in range(0, len(data), 20):
+                w = step(w, data[i:i + 20])
+            print(w)
+
+        main()
+    """
+    [verdict] = verdicts(confirm({"program.py": program}), "JAX104")
+    assert verdict["verdict"] == "unknown" and "several functions" in verdict["reason"]

@@ -19,6 +19,8 @@ ENOUGH = 5  # calls of a function of a module, which runs its lines once a time 
 _WARM = 1  # runs after which sizes are compared: the first ones compile and fill what is filled once
 _STEADY = 0.7  # the share of runs that must each add something
 _LINES = 8  # below a header, among them the first statement of the body even after a long docstring
+_ON_DEVICE = (("device_bytes", "of arrays on the device"),)
+_ANYWHERE = (*_ON_DEVICE, ("host_bytes", "of host memory"))
 _LEAST_HOST = 512  # bytes a time; below that Python's own objects move too
 
 
@@ -26,12 +28,14 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     """Confirmed where device arrays, executables or host memory grow from run to run."""
     best: tuple[float, str] | None = None
     longest = 0
+    # What Python keeps beside them says nothing of device arrays.
+    measures = _ON_DEVICE if claim.finding.code == "JAX308" else _ANYWHERE
     for site in claim.sites:
         runs = [run for run in seen.runs(site) if "before" in run and not run["tracing"]]
         longest = max(longest, len(runs))
         if len(runs) < _LEAST_RUNS:
             continue
-        for what, words in (("device_bytes", "of arrays on the device"), ("host_bytes", "of host memory")):
+        for what, words in measures:
             grown = _growth(runs, what, _LEAST_HOST if what == "host_bytes" else 1)
             if grown and (best is None or grown[0] > best[0]):
                 each, total, number = grown

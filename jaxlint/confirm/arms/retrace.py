@@ -19,6 +19,7 @@ from jaxlint.confirm.wording import count, times
 _NAMELESS = frozenset({"<lambda>", "scan", "while", "cond", "map", "_scan", "branches", "associative_scan"})
 _DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 _UNHASHABLE = "unhashable"
+_MADE_ANEW = ("JAX103", "JAX109", "JAX113")  # each new function object is compiled once, which is the claim
 _BY_DATA = ("JAX105", "JAX106")
 
 
@@ -27,6 +28,8 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     name, made = most_compiled(claim, seen)
     calls = seen.calls(claim)
     arm = Arm(AS_WRITTEN, compiles=len(made), seconds=_seconds(made))
+    if len(made) > 1 and claim.finding.code not in _MADE_ANEW and _each_once(name, seen):
+        return undecided(f"several functions are called `{name}` here, and none was traced twice", arm)
     if len(made) > 1:
         return confirmed(f"`{name}` was compiled {times(len(made))} ({_seconds(made):.2f} s)", arm)
     if seen.raised is not None and seen.raised_within(claim.sites):
@@ -133,6 +136,12 @@ def _boundaries(claim: Claim, seen: Observed) -> set[str]:
         for about in seen.boundaries
         if claim.touches([about["place"], *about["wrapped"]])
     }
+
+
+def _each_once(name: str, seen: Observed) -> bool:
+    """Whether there are several boundaries of a name, none of which was traced twice."""
+    traces = [int(b["traces"]) for b in seen.boundaries if str(b["name"]).rpartition(".")[2] == name]
+    return len(traces) > 1 and max(traces) < 2
 
 
 def _is_users(event: Event) -> bool:
