@@ -199,12 +199,28 @@ def of_lines(path: str, lines: Iterable[Mapping[str, Any]], *, damaged: int = 0)
     )
 
 
+# What is read of a line of each kind.
+_FIELDS = {
+    "process": "pid jax",
+    "source": "path sha256",
+    "boundary": "pid id api name place wrapped",
+    "trace": "pid boundary number wraps callable form options stack nested t",
+    "compile": "pid boundary trace name stack trace_s lower_s compile_s loaded",
+    "sample": "pid",
+    "end": "pid",
+    "cleared": "stack",
+    "raised": "type kinds message stack",
+}
+
+
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
     except ValueError:
         return None
-    return found if isinstance(found, dict) and "kind" in found else None
+    if not isinstance(found, dict) or not isinstance(found.get("kind"), str):
+        return None
+    return found if found.keys() >= set(_FIELDS.get(found["kind"], "").split()) else None
 
 
 # ---------------------------------------------------------------- boundaries

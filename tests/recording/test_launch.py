@@ -211,7 +211,8 @@ def test_damaged_record(run: Run, tmp_path: Path) -> None:
     run(sys.executable, "-c", TRACED)
     path = tmp_path / "record.jsonl"
     path.write_bytes(path.read_bytes() + b'{"kind": "tra')
-    assert "1 lines of the record cannot be read" in report(tmp_path)
+    path.write_bytes(path.read_bytes() + b'\n{"kind": "trace"}\n{"kind": 5}\n')
+    assert "3 lines of the record cannot be read" in report(tmp_path)
     path.write_text('{"kind": "run", "format": 99, "jaxlint": "9.0"}\n')
     with pytest.raises(Unreadable, match=r"of another jaxlint \(9.0\)"):
         read(str(path))
