@@ -23,8 +23,8 @@ from functools import partial
 from jaxlint.finding import Place
 from jaxlint.flow.callers import reached_eagerly
 from jaxlint.flow.collect import in_traced
+from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.facts import Boundary, Fact, JitCall
-from jaxlint.flow.operand import dotted_name
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.run import Run
 from jaxlint.jax_api.categories import canonical

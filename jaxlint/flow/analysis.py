@@ -4,105 +4,29 @@ from __future__ import annotations
 
 import ast
 
+import jaxlint.flow.transfer_functions  # noqa: F401 - importing it registers what syntax and libraries mean
 from jaxlint.finding import Place
-
-# The transfer functions register themselves when their modules are imported.
-from jaxlint.flow import (
-    arithmetic,
-    boundary,
-    branching,
-    builtin_calls,
-    builtin_collections,
-    builtin_numbers,
-    cached_functions,
-    call_expressions,
-    class_definitions,
-    clearing,
-    comparisons,
-    comprehensions,
-    conditions,
-    conversion_calls,
-    displays,
-    expressions,
-    function_definitions,
-    import_statements,
-    jax_array_calls,
-    loops,
-    name_lookup,
-    new_statics,
-    numpy_calls,
-    optimizers,
-    processes,
-    simple_statements,
-    subscripts,
-    transforms,
-    tree_calls,
-    try_statements,
-    with_statements,
-    wrappers,
-    yields,
-)
-from jaxlint.flow import control as _control
-from jaxlint.flow import sources as _sources
-from jaxlint.flow.absorbed import absorbed_mutations
-from jaxlint.flow.cached_functions import PendingCache
-from jaxlint.flow.cached_tracers import cached_tracers
+from jaxlint.flow.boundaries.entering import trace_declared
 from jaxlint.flow.callers import reached_eagerly, repeating_call
-from jaxlint.flow.closures import Closure
+from jaxlint.flow.calls.instances import generic_instance
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
-from jaxlint.flow.configuration import import_order, import_time_work
-from jaxlint.flow.entering import trace_declared
-from jaxlint.flow.equal_statics import equal_statics
+from jaxlint.flow.config.configuration import import_order, import_time_work
+from jaxlint.flow.domain.closures import Closure
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import BOUNDARY
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
-from jaxlint.flow.functions import Function
-from jaxlint.flow.instances import generic_instance
-from jaxlint.flow.kinds import BOUNDARY
+from jaxlint.flow.host_memory.cached_functions import PendingCache
 from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.retrace.absorbed import absorbed_mutations
+from jaxlint.flow.retrace.equal_statics import equal_statics
+from jaxlint.flow.retrace.staleness import stale_reads
 from jaxlint.flow.run import Run
-from jaxlint.flow.staleness import stale_reads
+from jaxlint.flow.trace.cached_tracers import cached_tracers
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.project.role import is_main_guard
 from jaxlint.record import replace
-
-_REGISTERED = (
-    arithmetic,
-    boundary,
-    branching,
-    builtin_calls,
-    builtin_collections,
-    builtin_numbers,
-    cached_functions,
-    call_expressions,
-    class_definitions,
-    clearing,
-    comparisons,
-    comprehensions,
-    conditions,
-    _control,
-    conversion_calls,
-    displays,
-    expressions,
-    function_definitions,
-    import_statements,
-    jax_array_calls,
-    loops,
-    name_lookup,
-    new_statics,
-    numpy_calls,
-    optimizers,
-    processes,
-    simple_statements,
-    _sources,
-    subscripts,
-    transforms,
-    tree_calls,
-    try_statements,
-    with_statements,
-    wrappers,
-    yields,
-)
 
 
 class Analysis:

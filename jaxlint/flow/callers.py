@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxlint.finding import Place
-from jaxlint.flow.functions import Function
+from jaxlint.flow.domain.functions import Function
 from jaxlint.index.records import CallSite
 from jaxlint.index.table import ModuleEntry, ModuleTable
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary import PendingJit
-from jaxlint.flow.boundary_calls import PendingUse
-from jaxlint.flow.cached_functions import PendingCache
-from jaxlint.flow.configuration import DeviceUse
-from jaxlint.flow.dict_caches import PendingFill
-from jaxlint.flow.eager_control import PendingDerivative
+from jaxlint.flow.boundaries.boundary import PendingJit
+from jaxlint.flow.boundaries.boundary_calls import PendingUse
+from jaxlint.flow.config.configuration import DeviceUse
+from jaxlint.flow.device_memory.lifted_scan import PendingLiftedScan
+from jaxlint.flow.device_memory.pending_scan import PendingScan
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.origin_words import DRAWN
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import (
     BoundaryUse,
@@ -28,11 +29,10 @@ from jaxlint.flow.facts import (
     Tag,
     Varies,
 )
-from jaxlint.flow.functions import Function
-from jaxlint.flow.lifted_scan import PendingLiftedScan
-from jaxlint.flow.origin_words import DRAWN
+from jaxlint.flow.host_memory.cached_functions import PendingCache
+from jaxlint.flow.host_memory.dict_caches import PendingFill
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.pending_scan import PendingScan
+from jaxlint.flow.retrace.eager_control import PendingDerivative
 from jaxlint.flow.run import Run
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.record import replace

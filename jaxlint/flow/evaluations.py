@@ -7,17 +7,17 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary_state import Read
-from jaxlint.flow.closures import Closure
-from jaxlint.flow.functions import Function
-from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import (
+from jaxlint.flow.domain.boundary_state import Read
+from jaxlint.flow.domain.closures import Closure
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.values import (
     UNKNOWN_VALUE,
     Value,
 )
+from jaxlint.flow.program import LoadedModule
 
 if TYPE_CHECKING:
-    from jaxlint.flow.configuration import DeviceUse
+    from jaxlint.flow.config.configuration import DeviceUse
 
 
 class Evaluation:

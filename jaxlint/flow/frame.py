@@ -19,14 +19,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary_state import Read
-from jaxlint.flow.classes import ClassInfo
-from jaxlint.flow.closures import Scope
+from jaxlint.flow.domain.boundary_state import Read
+from jaxlint.flow.domain.classes import ClassInfo
+from jaxlint.flow.domain.closures import Scope
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import Fact, Guard, Proof
-from jaxlint.flow.functions import Function
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.values import UNKNOWN_VALUE, Value
-from jaxlint.flow.walking import ComprehensionNode, LoopNode
+from jaxlint.flow.syntax.walking import ComprehensionNode, LoopNode
 from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Place, Span
-from jaxlint.flow.classes import ClassInfo
-from jaxlint.flow.functions import Function, FunctionNode
-from jaxlint.flow.kinds import API, LAZY, MODULE
-from jaxlint.flow.values import UNKNOWN_VALUE, Value
+from jaxlint.flow.domain.classes import ClassInfo
+from jaxlint.flow.domain.functions import Function, FunctionNode
+from jaxlint.flow.domain.kinds import API, LAZY, MODULE
+from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.index.table import ModuleEntry, ModuleTable
 from jaxlint.jax_api.categories import canonical
 

@@ -12,23 +12,23 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from jaxlint.finding import Place
-from jaxlint.flow.boundary_state import BoundaryState
-from jaxlint.flow.closures import Closure
+from jaxlint.flow.calls.parameter_values import as_annotated, as_passed, when_unknown
+from jaxlint.flow.calls.returned_values import HOLDERS, as_seen_by, rehome
+from jaxlint.flow.domain.boundary_state import BoundaryState
+from jaxlint.flow.domain.closures import Closure
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import FUNCTION, TREE, UNKNOWN
+from jaxlint.flow.domain.tags import LENGTHENED
+from jaxlint.flow.domain.values import NONE, PER_CALL_UNKNOWN, UNKNOWN_VALUE, Value, has_types
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame, evaluate, execute
-from jaxlint.flow.functions import Function
-from jaxlint.flow.guards import TRACER_BRANCH
-from jaxlint.flow.kinds import FUNCTION, TREE, UNKNOWN
-from jaxlint.flow.parameter_values import as_annotated, as_passed, when_unknown
 from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.returned_values import HOLDERS, as_seen_by, rehome
-from jaxlint.flow.tags import LENGTHENED
-from jaxlint.flow.values import NONE, PER_CALL_UNKNOWN, UNKNOWN_VALUE, Value, has_types
+from jaxlint.flow.statements.guards import TRACER_BRANCH
 from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:
-    from jaxlint.flow.bindings import Bindings
-    from jaxlint.flow.carry import Carry
+    from jaxlint.flow.retrace.carry import Carry
+    from jaxlint.flow.syntax.bindings import Bindings
 
 
 # Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed

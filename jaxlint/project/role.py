@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from jaxlint.flow.facts import ModuleRole
-from jaxlint.flow.walking import nodes_of, walk
+from jaxlint.flow.syntax.walking import nodes_of, walk
 from jaxlint.pattern import pattern
 from jaxlint.project.settings import Settings
 

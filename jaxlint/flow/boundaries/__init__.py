@@ -1,0 +1,1 @@
+"""Jit boundaries: made, described, entered, called and crossed."""

@@ -1,0 +1,62 @@
+"""Static and donated arguments of a boundary: numbers and names resolved against the parameters."""
+
+from __future__ import annotations
+
+from jaxlint.flow.domain.kinds import API, CONSTANT, TREE
+from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, parts, tree
+from jaxlint.index import installed
+
+
+def argument_set(
+    keywords: dict[str, Value], params: list[str] | None, numbers: str, names: str
+) -> frozenset[str | int] | None:
+    """Resolved names and indices of static or donated arguments; None when they are not understood."""
+    found: set[str | int] = set()
+    for key in (numbers, names):
+        given = keywords.get(key)
+        if given is None or (given.kind == CONSTANT and given.data is None):
+            continue
+        if given.kind == API:
+            given = _installed_constant(given.data)
+        members = parts(given) if given.kind == TREE else [given]
+        if given.kind == TREE and given.data is None:
+            return None
+        for member in members:
+            if member.kind != CONSTANT or not isinstance(member.data, (int, str)):
+                return None
+            _resolve(member.data, params, found)
+    return frozenset(found)
+
+
+def _installed_constant(dotted: str) -> Value:
+    """`static_argnames=otherlib.STATIC`: a constant of an installed package."""
+    found = installed.constant(dotted)
+    if isinstance(found, tuple):
+        return tree([Value(CONSTANT, data=item) for item in found])
+    return Value(CONSTANT, data=found) if found is not None else UNKNOWN_VALUE
+
+
+def _resolve(given: int | str, params: list[str] | None, found: set[str | int]) -> None:
+    if isinstance(given, str):
+        for name in given.replace(",", " ").split():
+            found.add(name)
+            if params is not None and name in params:
+                found.add(params.index(name))
+        return
+    if params is not None:
+        index = given if given >= 0 else len(params) + given
+        found.add(index)
+        if 0 <= index < len(params):
+            found.add(params[index])
+    else:
+        found.add(given)
+
+
+def equinox_donation(value: Value, params: list[str] | None) -> frozenset[str | int] | None:
+    """`donate=` of filter_jit: "all" (and "warn") donate everything, "…-except-first" all but the first."""
+    if value.kind != CONSTANT or not isinstance(value.data, str) or params is None:
+        return None
+    if value.data == "none":
+        return frozenset()
+    start = 1 if value.data.endswith("except-first") else 0
+    return frozenset([*range(start, len(params)), *params[start:]])

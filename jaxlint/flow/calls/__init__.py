@@ -1,0 +1,1 @@
+"""Calls: of the project, of Python, of libraries."""

@@ -1,0 +1,78 @@
+"""The arguments of a call bound to the parameters of a function, and the values of defaults."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from jaxlint.flow.domain.closures import Closure
+from jaxlint.flow.domain.kinds import API, TREE
+from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.program import LoadedModule, api
+from jaxlint.jax_api.precision import dtype_named
+
+
+def bind(
+    closure: Closure,
+    positional: list[Value],
+    keywords: dict[str, Value],
+    frame: Frame,
+    starred: bool = False,
+) -> dict[str, Value]:
+    """Arguments by parameter name, bound ones and constant defaults included; what `**` takes in under that name,
+    unless the call is `starred`: then some are not in view."""
+    function = closure.function
+    params = function.params
+    bound: dict[str, Value] = {}
+    start = 0
+    if closure.receiver is not None and function.is_method and params:
+        bound[params[0]] = closure.receiver
+        start = 1
+    if closure.dropped:
+        positional = positional[closure.dropped :]
+    values = [*closure.bound, *positional] if closure.bound else positional
+    extra: list[Value] = []
+    for offset, value in enumerate(values):
+        if start + offset < len(params):
+            bound[params[start + offset]] = value
+        else:
+            extra.append(value)
+    if extra and function.variadic:
+        bound["*"] = Value(TREE, 0, 0, extra)
+    if closure.bound_keywords:
+        keywords = {**closure.bound_keywords, **keywords}
+    others: dict[Any, Value] = {}
+    for name, value in keywords.items():
+        if name in function.index or name in function.keyword_only:
+            bound[name] = value
+        else:
+            others[name] = value
+    if function.args.kwarg is not None and others and not starred:
+        bound["**"] = tree(others)
+    for name, default in function.defaults.items():
+        if name not in bound:
+            bound[name] = default_value(default, function.module)
+    return bound
+
+
+def default_value(node: ast.expr, module: LoadedModule | None = None) -> Value:
+    """The value of a default: only constants, tuples of them and dtypes are looked at."""
+    if isinstance(node, ast.Constant):
+        return Value(1, data=node.value)
+    if isinstance(node, ast.Tuple) and all(isinstance(item, ast.Constant) for item in node.elts):
+        return tree([default_value(item) for item in node.elts])
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
+        operand = node.operand.value
+        if isinstance(operand, (int, float)):
+            return Value(1, data=-operand)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and module is not None:
+        owner = (module.names or {}).get(node.value.id)
+        if owner is not None and owner.kind == API:
+            named = api(f"{owner.data}.{node.attr}")
+            return named if dtype_named(named.data) else UNKNOWN_VALUE
+    return UNKNOWN_VALUE

@@ -1,0 +1,44 @@
+"""Arrays that functions make: of a shape that depends on data, or that varies as those of the arguments do."""
+
+from __future__ import annotations
+
+from jaxlint.flow.calls.sources import per_round
+from jaxlint.flow.domain.kinds import TRACED
+from jaxlint.flow.domain.tags import DATA_SHAPE, SHAPED
+from jaxlint.flow.domain.values import Origin, Value, collection
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.shapes.varied_shapes import varied_part
+from jaxlint.jax_api.arrays import DATA_SHAPED, SIZE_KEYWORDS
+
+# What brings an array to a size that does not depend on its own.
+PADDING = frozenset({"pad", "resize"})
+TRACED_NUMBER = Value(TRACED, size=1)
+_TUPLES_OF_INDICES = frozenset({"nonzero", "where"})
+
+
+def is_data_shaped(last: str, call: Call) -> bool:
+    """Whether the shape of the result depends on data: no static size is given."""
+    if not SIZE_KEYWORDS.isdisjoint(call.keywords):
+        return False
+    if last in DATA_SHAPED:
+        return True
+    if last == "where":
+        return len(call.positional) == 1 and not call.keywords
+    if last == "repeat":
+        repeats = call.argument(1, "repeats")
+        return repeats is not None and repeats.kind == TRACED
+    return last == "bincount" and "length" not in call.keywords
+
+
+def data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
+    array = Value(kind, per_round(frame), DATA_SHAPE, None, None, Origin(frame.module, call.node, last))
+    several = last == "unique" and any(word.startswith("return") for word in call.keywords)
+    return collection(array) if last in _TUPLES_OF_INDICES or several else array
+
+
+def array_of(kind: int, values: list[Value], tags: int = 0, size: int | None = None) -> Value:
+    """The result of an array function: its shape is as variable as those of the arguments."""
+    source = varied_part(values)
+    if source is None:
+        return Value(kind, 0, tags, None, None, None, size)
+    return Value(kind, source.varies, source.tags & SHAPED | tags, None, None, source.origin, size)

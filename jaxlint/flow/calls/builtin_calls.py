@@ -1,0 +1,96 @@
+"""Python's own functions."""
+
+from __future__ import annotations
+
+from jaxlint.flow.calls import patching
+from jaxlint.flow.calls.builtin_collections import COLLECTION_HANDLERS
+from jaxlint.flow.calls.builtin_numbers import NUMBER_HANDLERS, asks, number
+from jaxlint.flow.domain.joining import join
+from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, MODULE, TRACED, UNKNOWN
+from jaxlint.flow.domain.tags import BOUNDED, TEXT
+from jaxlint.flow.domain.values import BOOL_VALUE, TEXT_VALUE, UNKNOWN_VALUE, Value
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
+
+_ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})
+_NUMBERS = frozenset({"int", "float", "bool", "complex"})
+
+
+@api_call("builtin")
+def builtin(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    first = call.positional[0] if call.positional else UNKNOWN_VALUE
+    if last in _NUMBERS:
+        return number(frame, last, first, call)
+    if last in _ASKS_ELEMENTS:
+        return asks(frame, last, first, call)
+    handler = _HANDLERS.get(last)
+    if handler is not None:
+        return handler(frame, first, call)
+    for value in call.values():
+        if value.kind == BOUNDARY:
+            value.data.escapes = True
+    return UNKNOWN_VALUE
+
+
+def _isinstance(frame: Frame, first: Value, call: Call) -> Value:
+    return BOOL_VALUE
+
+
+def _hasattr(frame: Frame, first: Value, call: Call) -> Value:
+    name = call.positional[1] if len(call.positional) > 1 else UNKNOWN_VALUE
+    if first.kind == TRACED and name.kind == CONSTANT:
+        return Value(
+            CONSTANT,
+            data=name.data in STATIC_ATTRIBUTES or name.data in ARRAY_ATTRIBUTES or name.data == "at",
+        )
+    return BOOL_VALUE
+
+
+def _text(frame: Frame, first: Value, call: Call) -> Value:
+    if first.varies:
+        return Value(UNKNOWN, first.varies, TEXT | first.tags & BOUNDED, None, None, first.origin)
+    return TEXT_VALUE
+
+
+def _getattr(frame: Frame, first: Value, call: Call) -> Value:
+    import ast
+
+    from jaxlint.flow.expressions.attributes import attribute
+
+    name = call.positional[1] if len(call.positional) > 1 else UNKNOWN_VALUE
+    if name.kind == CONSTANT and isinstance(name.data, str) and isinstance(call.node, ast.Call):
+        node = ast.Attribute(call.node.args[0], name.data, ast.Load())
+        ast.copy_location(node, call.node)
+        found = attribute(frame, first, node)
+        return found if len(call.positional) < 3 else join(found, call.positional[2])
+    return UNKNOWN_VALUE
+
+
+def _globals(frame: Frame, first: Value, call: Call) -> Value:
+    """`globals()`, `vars(module)`: the module, whose names are looked up and changed by subscripts."""
+    return Value(MODULE, data=frame.module) if not call.positional else UNKNOWN_VALUE
+
+
+def _vars(frame: Frame, first: Value, call: Call) -> Value:
+    return first if first.kind == MODULE else UNKNOWN_VALUE
+
+
+def _setattr(frame: Frame, first: Value, call: Call) -> Value:
+    patching.builtin_setattr(frame, call)
+    return UNKNOWN_VALUE
+
+
+_HANDLERS = {
+    **COLLECTION_HANDLERS,
+    **NUMBER_HANDLERS,
+    "isinstance": _isinstance,
+    "callable": _isinstance,
+    "hasattr": _hasattr,
+    "str": _text,
+    "repr": _text,
+    "format": _text,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "globals": _globals,
+    "vars": _vars,
+}

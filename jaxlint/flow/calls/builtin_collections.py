@@ -1,0 +1,186 @@
+"""Python's own functions that make, pair and go through collections, and `reduce`."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.domain.joining import join_all
+from jaxlint.flow.domain.kinds import CONCRETE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
+from jaxlint.flow.domain.tags import BOUNDED, TEXT
+from jaxlint.flow.domain.values import (
+    PER_ITERATION,
+    TEXT_VALUE,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    tree,
+)
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.shapes.lengths import as_long
+from jaxlint.flow.statements.iteration import chosen, element_of, iterated
+from jaxlint.flow.syntax.bindings import look
+from jaxlint.flow.trace import impure
+
+_REDUCED = 6  # so many members of a sequence are reduced one by one
+
+
+def _enumerate(frame: Frame, first: Value, call: Call) -> Value:
+    counter = Value(
+        SCALAR, PER_ITERATION, 0, None, None, Origin(frame.module, call.node, "enumerate counter")
+    )
+    if first.data.__class__ is list and len(first.data) <= 2:
+        counter = counter.but(tags=BOUNDED)
+    return collection(tree([counter, _each(frame, first, call)]))
+
+
+def _each(frame: Frame, value: Value, call: Call) -> Value:
+    return iterated(frame, value, call.node, call.node)
+
+
+def _columns(frame: Frame, call: Call) -> Value | None:
+    """`zip(*rows)`: the columns of rows of one width, as long as there are rows."""
+    given = call.argument_node(0)
+    if not isinstance(given, ast.Starred) or len(call.positional) != 1:
+        return None
+    rows = look(frame, given.value)
+    row = rows.element
+    if rows.kind != TREE or row is None or row.kind != TREE or row.data.__class__ is not list:
+        return None
+    origin = Origin(frame.module, call.node, "tuple")
+    return tree([as_long(frame, given.value, rows, collection(member, origin)) for member in row.data])
+
+
+def _zip(frame: Frame, first: Value, call: Call) -> Value:
+    columns_of = _columns(frame, call) if call.starred and not frame.level else None
+    if columns_of is not None:
+        return columns_of
+    each = tree([_each(frame, value, call) for value in call.positional])
+    columns = [value.data for value in call.positional]
+    if columns and all(c.__class__ is list and len(c) == len(columns[0]) for c in columns):
+        rows = tree([tree(list(row)) for row in zip(*columns, strict=True)])
+        return collection(chosen(frame, each, rows, call.node))
+    return collection(each)
+
+
+def _same_container(frame: Frame, first: Value, call: Call) -> Value:
+    if not call.positional:
+        return tree([], Origin(frame.module, call.node, "list"))
+    if first.kind == PARAMETER:
+        return first
+    if first.kind == TREE:
+        origin = first.origin or Origin(frame.module, call.node, "list")
+        return Value(TREE, first.varies, first.tags, first.data, first.element, origin)
+    if first.kind in CONCRETE:
+        return collection(element_of(first))
+    if first.tags & TEXT:
+        letters = collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
+        return as_long(frame, None, first, letters)
+    return collection(None) if first.kind == TRACED else UNKNOWN_VALUE
+
+
+def _tuple(frame: Frame, first: Value, call: Call) -> Value:
+    same = _same_container(frame, first, call)
+    if same.kind == TREE:
+        return Value(
+            TREE, same.varies, same.tags, same.data, same.element, Origin(frame.module, call.node, "tuple")
+        )
+    return same
+
+
+def _set(frame: Frame, first: Value, call: Call) -> Value:
+    return collection(element_of(first) if call.positional else None, Origin(frame.module, call.node, "set"))
+
+
+def _frozenset(frame: Frame, first: Value, call: Call) -> Value:
+    return collection(
+        element_of(first) if call.positional else None, Origin(frame.module, call.node, "frozenset")
+    )
+
+
+def _slice(frame: Frame, first: Value, call: Call) -> Value:
+    return Value(
+        UNKNOWN,
+        max([v.varies for v in call.values()], default=0),
+        0,
+        None,
+        None,
+        Origin(frame.module, call.node, "slice"),
+    )
+
+
+def _dict(frame: Frame, first: Value, call: Call) -> Value:
+    origin = Origin(frame.module, call.node, "dict", frame.branches)
+    if not call.positional:
+        return tree(dict(call.keywords), origin)
+    if first.kind == TREE and first.data.__class__ is dict:
+        return tree({**first.data, **call.keywords}, origin)
+    return collection(join_all(call.keywords.values()) if call.keywords else None, origin)
+
+
+def _next(frame: Frame, first: Value, call: Call) -> Value:
+    if frame.level:
+        impure.next_of(frame, call)
+    element = element_of(first)
+    if frame.loop and element.kind == UNKNOWN:
+        return Value(UNKNOWN, PER_ITERATION, element.tags)
+    return element
+
+
+def _iter(frame: Frame, first: Value, call: Call) -> Value:
+    return first
+
+
+def _map(frame: Frame, first: Value, call: Call) -> Value:
+    from jaxlint.flow.calls.dispatch import call_value
+
+    leaves = [_each(frame, value, call) for value in call.positional[1:]]
+    frame.loop += 1
+    result = call_value(frame, first, Call(call.node, leaves, {}, decorator=True))
+    frame.loop -= 1
+    mapped = collection(result)
+    return as_long(frame, call.argument_node(1), call.positional[1], mapped) if leaves else mapped
+
+
+@api_call("reduce")
+def reduce(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`reduce(lambda x, op: op(x), PIPELINE, image)`: the members of a short sequence one by one, in its order."""
+    from jaxlint.flow.calls.dispatch import call_value
+
+    accumulates = last == "accumulate"  # whose function stands second
+    function = call.argument(1 if accumulates else 0, "func", "function")
+    sequence = call.argument(0 if accumulates else 1, "iterable")
+    if function is None or sequence is None:
+        return UNKNOWN_VALUE
+    members = list(sequence.data) if sequence.data.__class__ is list else []
+    exact = 0 < len(members) <= _REDUCED
+    if not exact:
+        members = [_each(frame, sequence, call)]
+        frame.loop += 1
+    so_far = call.argument(2, "initial")
+    if so_far is None:
+        so_far, members = members[0], members[1:] if exact else members
+    passed = [so_far]
+    for member in members:
+        so_far = call_value(frame, function, Call(call.node, [so_far, member], {}, decorator=True))
+        passed.append(so_far)
+    if not exact:
+        frame.loop -= 1
+        return join_all(passed) or UNKNOWN_VALUE
+    return tree(passed, Origin(frame.module, call.node, "generator")) if accumulates else so_far
+
+
+COLLECTION_HANDLERS = {
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "list": _same_container,
+    "reversed": _same_container,
+    "tuple": _tuple,
+    "set": _set,
+    "frozenset": _frozenset,
+    "slice": _slice,
+    "dict": _dict,
+    "next": _next,
+    "iter": _iter,
+    "map": _map,
+}

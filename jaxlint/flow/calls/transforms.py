@@ -1,0 +1,267 @@
+"""grad, vmap, checkpoint and their kin: a callable at a higher trace level; partial: one with arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxlint.flow.boundaries.crossing import as_traced
+from jaxlint.flow.calls import linen
+from jaxlint.flow.calls.argument_binding import bind
+from jaxlint.flow.domain.closures import Closure, PartialApi
+from jaxlint.flow.domain.freshness import freshness
+from jaxlint.flow.domain.kinds import (
+    API,
+    BOUNDARY,
+    CLASS,
+    CONSTANT,
+    FOREIGN,
+    FUNCTION,
+    INSTANCE,
+    PARTIAL,
+    TREE,
+    UNKNOWN,
+)
+from jaxlint.flow.domain.objects import Foreign
+from jaxlint.flow.domain.tags import FRESH
+from jaxlint.flow.domain.values import (
+    TRACED_PARAMETER,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    is_boundary,
+    parts,
+    tree,
+)
+from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.retrace.eager_control import note_derivative
+from jaxlint.jax_api.transforms import EAGER, GRAD, JIT, TRACERS, TRANSFORMS, VMAP
+
+
+@api_call("partial")
+def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if not call.positional:
+        return UNKNOWN_VALUE
+    target = call.positional[0]
+    if target.kind == API:
+        here = frame.evaluation, frame.loop, call.node
+        return Value(PARTIAL, data=PartialApi(target.data, call.positional[1:], call.keywords, *here))
+    if target.kind == CLASS:
+        bound = PartialApi("", call.positional[1:], call.keywords, frame.evaluation, frame.loop, call.node)
+        bound.cls = target.data
+        return Value(PARTIAL, data=bound)
+    if target.kind == PARTIAL:
+        inner: PartialApi = target.data
+        merged = PartialApi(
+            inner.api, [*inner.args, *call.positional[1:]], {**inner.keywords, **call.keywords}
+        )
+        merged.cls = inner.cls
+        merged.boundary = inner.boundary
+        if inner.boundary is not None:
+            merged.home, merged.loop, merged.node = frame.evaluation, frame.loop, call.node
+        return Value(PARTIAL, data=merged)
+    if target.kind == FUNCTION:
+        closure = target.data.copy(frame.evaluation, frame.loop, call.node)
+        if closure.applied is not None:
+            closure = linen.chosen(frame, closure, call.keywords)
+        if closure is None:
+            return Value(UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "partial"))
+        _bind(closure, call.positional[1:], call.keywords)
+        return Value(FUNCTION, data=closure)
+    if target.kind == BOUNDARY:
+        target.data.escapes = target.data.partly_bound = True
+        held = PartialApi("", call.positional[1:], call.keywords, frame.evaluation, frame.loop, call.node)
+        held.boundary = target
+        return Value(PARTIAL, data=held)
+    return Value(UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "partial"))
+
+
+def _bind(closure: Closure, positional: list[Value], keywords: dict[str, Value]) -> None:
+    """Make a closure a partial of itself."""
+    dropped = min(closure.dropped, len(positional))
+    closure.dropped -= dropped
+    closure.bound = [*closure.bound, *positional[dropped:]]
+    words = keywords if closure.applied is None else linen.without_own(keywords)
+    closure.bound_keywords = {**closure.bound_keywords, **words}
+    closure.via = "partial"
+
+
+def partial_closure(frame: Frame, held: PartialApi) -> Closure | None:
+    """The function of a jit boundary with the arguments that a partial of the boundary binds; None where it is
+    not in view."""
+    boundary = held.boundary
+    function: Closure | None = boundary.data.closure if boundary is not None else None
+    if boundary is None or function is None:
+        return None
+    closure: Closure | None = function.copy(held.home, held.loop, held.node)
+    if function.applied is not None:
+        closure = linen.chosen(frame, function.copy(held.home, held.loop, held.node), held.keywords)
+    if closure is None:
+        return None
+    if boundary.element is not None:
+        closure.receiver = boundary.element
+    _bind(closure, held.args, held.keywords)
+    return closure
+
+
+@api_call("value_partial")
+def value_partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eqx.Partial` and `jax.tree_util.Partial` are pytrees: not made anew for a cache."""
+    result = partial(frame, dotted, last, call)
+    if result.kind == FUNCTION:
+        result.data.via = ""
+        result.data.home = None
+    return result if result.kind == FUNCTION else UNKNOWN_VALUE
+
+
+@api_call("transform")
+def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    level, name = TRANSFORMS[dotted]
+    target = call.argument(0, "fun", "f", "fn")
+    if target is None:
+        return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
+    if is_boundary(target):
+        return target
+    if constructs(target) and level != GRAD:
+        return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis
+    closure = _callable(target, frame, call)
+    if closure is None:
+        return Value(
+            UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "transform of a function", name)
+        )
+    made = closure.copy(frame.evaluation, frame.loop, call.node)
+    if call.decorator:
+        made.home, made.loop = closure.home, closure.loop
+    made.transforms = (*closure.transforms, (level, name))
+    made.by_equinox = dotted.startswith("equinox.") and (closure.by_equinox or not closure.transforms)
+    made.inner_fresh = closure.inner_fresh or (
+        bool(freshness(frame, closure)) and closure.receiver is None and not closure.transforms
+    )
+    if level == GRAD:
+        made.argnums = _argnums(call)
+    if name == "shard_map":
+        made.axes_unknown = True
+    if name == "vmap":
+        _map_axes(frame, made, call)
+    return Value(FUNCTION, data=made)
+
+
+def constructs(target: Value) -> bool:
+    """A class of the project whose instances are trees of arrays, or a partial of one."""
+    cls = target.data.cls if target.kind == PARTIAL else target.data if target.kind == CLASS else None
+    return cls is not None and bool(cls.is_pytree_value)
+
+
+def _argnums(call: Call) -> list[int] | None:
+    given = call.argument(1, "argnums")
+    if given is None:
+        return [0]
+    members = parts(given) if given.kind == TREE else [given]
+    numbers = [m.data for m in members if m.kind == CONSTANT and isinstance(m.data, int)]
+    return numbers if len(numbers) == len(members) else None
+
+
+def _callable(target: Value, frame: Frame, call: Call) -> Closure | None:
+    if target.kind == FUNCTION:
+        closure: Closure = target.data
+        return closure
+    if target.kind == INSTANCE:
+        method = target.data.cls.lookup("__call__")
+        if method is not None:
+            made = Closure(
+                method,
+                method.cls.scope if method.cls else None,
+                target.data.home,
+                target.data.loop,
+                call.node,
+            )
+            made.receiver = target
+            return made
+    return None
+
+
+def _map_axes(frame: Frame, closure: Closure, call: Call) -> None:
+    axes = call.argument(1, "in_axes")
+    if axes is not None:
+        if axes.kind == TREE and axes.data.__class__ is list:
+            closure.in_axes = [None if _is_none(v) else 0 for v in axes.data]
+            if closure.offset:
+                closure.in_axes.insert(0, None)
+        elif not (axes.kind == CONSTANT and axes.data == 0):
+            closure.axes_unknown = True
+    if closure.axes_unknown or closure.bound or frame.level >= JIT:
+        return
+    if call.decorator or frame.level == EAGER:
+        _trace_mapped(frame, closure, call)
+
+
+def _is_none(value: Value) -> bool:
+    return value.kind == CONSTANT and value.data is None
+
+
+def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
+    """Mapped arguments are tracers whoever calls."""
+    function = closure.function
+    arguments: dict[str, Value] = {}
+    for index, name in enumerate(function.params):
+        axes = closure.in_axes
+        if name in function.defaults or name in closure.bound_keywords or (index == 0 and function.is_method):
+            continue
+        position = index + closure.dropped if index >= closure.offset else index
+        if axes is not None and position < len(axes) and axes[position] is None:
+            continue
+        arguments[name] = TRACED_PARAMETER
+    if closure.receiver is not None and function.is_method and function.params:
+        arguments[function.params[0]] = closure.receiver
+    where = frame.place(call.node) if hasattr(call.node, "lineno") else None
+    evaluation = frame.run.evaluation(frame, closure, arguments, VMAP, where)
+    if evaluation is not None:
+        frame.log.append(frame.run.entered(call.node, frame, evaluation, declared=True))
+
+
+@api_call("tracer")
+def trace(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eval_shape(f, *args)`, `jvp(f, primals, tangents)`: the callable is traced with what is given."""
+    target = call.argument(0, "fun", "f")
+    closure = _callable(target, frame, call) if target is not None else None
+    if closure is not None:
+        values: list[Any] = [as_traced(v, "jax") for v in call.positional[1:]]
+        if last in ("jvp", "filter_jvp") and call.positional[1:2] and call.positional[1].kind == TREE:
+            primals = call.positional[1].data
+            values = [as_traced(v, "jax") for v in primals] if primals.__class__ is list else []
+        frame.run.call(
+            frame, closure, bind(closure, values, {}, frame), max(TRACERS[dotted], frame.level), call.node
+        )
+        note_derivative(frame, {last}, call.node)
+    if last.startswith("make_jaxpr") or last.endswith("eval_shape"):
+        return UNKNOWN_VALUE
+    return UNKNOWN_VALUE
+
+
+@api_call("haiku_transform")
+def haiku_transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """A Haiku `Transformed`: its `init` and `apply` are stored functions, not bound methods.
+
+    They run the function on what is left of their arguments: `apply(params, rng, …)` without the first two
+    (three with state, one without rng), `init(rng, …)` without the first.
+    """
+    target = call.argument(0, "f")
+    if target is None:
+        return UNKNOWN_VALUE
+    if target.kind == FOREIGN and target.element is not None and "apply" in target.element.data:
+        return _transformed(
+            dotted, target.element.data["apply"].data, call, target.element.data["apply"].data.dropped - 1
+        )
+    if target.kind != FUNCTION:
+        return UNKNOWN_VALUE
+    return _transformed(dotted, target.data, call, 3 if "state" in last else 2)
+
+
+def _transformed(dotted: str, closure: Closure, call: Call, dropped: int) -> Value:
+    functions: dict[object, Value] = {}
+    for name, count in (("init", 1), ("apply", dropped)):
+        made = closure.copy(None, 0, call.node)
+        made.dropped = count
+        functions[name] = Value(FUNCTION, data=made)
+    result = Value(FOREIGN, data=Foreign(dotted, None, 0, call.node))
+    result.element = tree(functions)
+    return result

@@ -1,0 +1,1 @@
+"""Facts of JAX5xx: settings, and processes that are started."""

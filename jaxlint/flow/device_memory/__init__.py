@@ -1,0 +1,1 @@
+"""Facts of JAX3xx: what takes memory of the device."""

@@ -1,0 +1,335 @@
+"""What becomes of the stack that a scan or a lax.map returns: looked for in the syntax of the one function
+that makes it, since few functions do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import API, LAZY
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.syntax.called_functions import receiving
+from jaxlint.flow.syntax.walking import children, nodes_of, own_nodes, walk
+from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
+
+_Verdict = tuple[str, list[ast.AST]]
+_Node = TypeVar("_Node", bound=ast.AST)
+
+_OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
+_REDUCING_MODULES = ("jax.numpy", "numpy", "jax.nn", "jax.scipy.special")
+_TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
+# What is made of each member of a stack alone: by the rule's advice it moves into the loop. A reduction that names
+# the first axis says that there are others, so that the last is a member's own.
+_OF_EACH = frozenset({"jax.nn.softmax", "jax.nn.log_softmax"})
+_STATIC = frozenset({"shape", "ndim", "dtype", "size"})
+
+
+def _binds(function: ast.AST, name: str) -> bool:
+    own = {n.id for n in own_nodes(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    shared = {n for s in own_nodes(function) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
+    return name in own - shared
+
+
+class StackUses:
+    """Finds the names that hold the stack and how they are used."""
+
+    def __init__(self, frame: Frame, call: ast.AST, api: str, within: Function | None = None) -> None:
+        self.frame = frame
+        self.call = call
+        self.api = api
+        self.is_map = api.endswith(".map")
+        self.reducer = ""
+        self.along = False  # the reduction names the first axis
+        self.assigned = ("", "")
+        self.picks_whole = False  # `[-1]` of the stack itself, and not of a member or field of it
+        self.only_uses = True  # nothing else of the stack is read: no shape, no part of an entry
+        self._inside = 0  # so many members and fields deep
+        self._followed: set[str] = set()  # the names being looked at
+        function = within or frame.function  # `within` a function that the stack is passed to
+        self.scope: ast.AST = function.node if function is not None else frame.module.tree
+        parents = frame.run.parents.get(self.scope)
+        if parents is None:
+            parents = {child: node for node in walk(self.scope) for child in children(node)}
+            frame.run.parents[self.scope] = parents
+        self.parent: dict[ast.AST, ast.AST] = parents
+
+    def find(self) -> tuple[str, list[ast.AST]]:
+        """(verdict, the places that decide)."""
+        parent = self.parent.get(self.call)
+        if self.is_map:
+            return self._of_expression(self.call)
+        if isinstance(parent, ast.Subscript) and parent.value is self.call:
+            return self._of_pick(parent)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            return self._of_target(parent.targets[0])
+        if isinstance(parent, ast.Expr):
+            return "unused", []
+        return "kept", []
+
+    def _of_pick(self, pick: ast.Subscript) -> tuple[str, list[ast.AST]]:
+        """`scan(…)[0]` and `scan(…)[1]`."""
+        if isinstance(pick.slice, ast.Constant) and pick.slice.value == 0:
+            return "unused", [pick]
+        if isinstance(pick.slice, ast.Constant) and pick.slice.value == 1:
+            return self._of_expression(pick)
+        return "kept", []
+
+    def _of_target(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            carry, stack = target.elts
+            if isinstance(stack, ast.Name):
+                self.assigned = (self._never_read(carry), stack.id)
+            return self._of_names(stack)
+        if isinstance(target, ast.Name):
+            return self._of_pair(target)
+        return "kept", []
+
+    def _never_read(self, carry: ast.expr) -> str:
+        """The carry's name, if nobody reads what it holds: at a module's top level, other modules may."""
+        if not isinstance(carry, ast.Name) or isinstance(self.scope, ast.Module):
+            return ""
+        return "" if self._loads(carry.id) else carry.id
+
+    def _of_pair(self, target: ast.Name) -> tuple[str, list[ast.AST]]:
+        """`out = scan(…)`, then `out[0]`, `out[1][-1]`, or `carry, ys = out`."""
+        verdicts: list[tuple[str, list[ast.AST]]] = []
+        for load in self._loads(target.id):
+            parent = self.parent.get(load)
+            if isinstance(parent, ast.Subscript) and parent.value is load:
+                verdicts.append(self._of_pick(parent))
+            elif isinstance(parent, ast.Assign) and len(parent.targets) == 1 and parent.value is load:
+                verdicts.append(self._of_target(parent.targets[0]))
+            else:
+                return "kept", []
+        return _combine(verdicts) if self._stores(target.id) == 1 else ("kept", [])
+
+    def _of_names(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
+        """The name, or the nested names, that a stack is unpacked into."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            verdicts = [self._within(self._of_names, item) for item in target.elts]
+            # Unused components are removed by themselves; what is used decides.
+            used = [v for v in verdicts if v[0] != "unused"]
+            return _combine(used) if used else ("unused", [])
+        if not isinstance(target, ast.Name):
+            return "kept", []
+        if self._stores(target.id) > 1:
+            if target.id == "_":
+                return "unused", []
+            return "kept", []
+        if target.id != "_" and self._has_another_meaning(target.id):
+            return "kept", []
+        if target.id in self._followed:
+            return "kept", []  # `x = x + stack`: made of itself
+        self._followed.add(target.id)
+        verdicts = [self._of_expression(load) for load in self._loads(target.id)]
+        self._followed.remove(target.id)
+        return _combine(verdicts) if verdicts else ("unused", [])
+
+    def _loads(self, name: str) -> list[ast.Name]:
+        return [n for n in self._named(name) if isinstance(n.ctx, ast.Load)]
+
+    def _stores(self, name: str) -> int:
+        return sum(isinstance(n.ctx, ast.Store) for n in self._named(name))
+
+    def _named(self, name: str) -> list[ast.Name]:
+        """Where the scope's variable of that name stands: a function within that binds the name has its own."""
+        found: list[ast.Name] = []
+        for node in nodes_of(self.scope, ast.Name):
+            if node.id == name and not any(_binds(inner, name) for inner in self._functions_around(node)):
+                found.append(node)
+        return found
+
+    def _functions_around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The functions around a node that stand in the scope."""
+        parent = self.parent.get(node)
+        while parent is not None and parent is not self.scope:
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield parent
+            parent = self.parent.get(parent)
+
+    def _has_another_meaning(self, name: str) -> bool:
+        """A parameter of that name, here or in a function within, or a variable that other functions share."""
+        shared: list[str] = []
+        for statement in (*nodes_of(self.scope, ast.Global), *nodes_of(self.scope, ast.Nonlocal)):
+            assert isinstance(statement, (ast.Global, ast.Nonlocal))
+            shared += statement.names
+        return name in shared or any(parameter.arg == name for parameter in nodes_of(self.scope, ast.arg))
+
+    def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        """How one expression that is the stack is used."""
+        parent = self.parent.get(node)
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return self._of_subscript(parent)
+        if isinstance(parent, ast.Attribute) and parent.value is node:
+            return self._of_attribute(parent)
+        if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+            return self._of_member_by_member(parent)
+        if isinstance(parent, ast.Call):
+            return self._of_argument(parent, node)
+        if isinstance(parent, ast.keyword):
+            return "kept", []
+        if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
+            return self._of_names(parent.targets[0])
+        if isinstance(parent, ast.Expr):
+            return "unused", []
+        return "kept", []
+
+    def _of_member_by_member(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        """`jnp.abs(stack)`, `stack ** 2`: only a reduction of it can do without the stack."""
+        verdict, places = self._of_expression(node)
+        return (verdict, places) if verdict == "reduced" else ("kept", [])
+
+    def _of_subscript(self, node: ast.Subscript) -> tuple[str, list[ast.AST]]:
+        index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+        if _is_last(index):
+            self.picks_whole |= not self._inside
+            self.only_uses &= index is node.slice
+            return "last", [node]
+        self.only_uses = False
+        if isinstance(index, ast.Constant) and isinstance(index.value, str):
+            return self._within(self._of_expression, node)
+        return "kept", []
+
+    def _of_attribute(self, node: ast.Attribute) -> tuple[str, list[ast.AST]]:
+        if node.attr in _STATIC:
+            self.only_uses = False
+            return "unused", []
+        call = self.parent.get(node)
+        if (
+            isinstance(call, ast.Call)
+            and call.func is node
+            and node.attr in _OWN_REDUCTIONS
+            and _over_first_axis(call, 0)
+        ):
+            self.reducer, self.along = node.attr, _names_axis(call, 0)
+            return "reduced", [call]
+        if isinstance(call, ast.Call) and call.func is node:
+            if node.attr in ("astype", "clip", "conj"):
+                return self._of_member_by_member(call)
+            return "kept", []
+        self.only_uses = False
+        return self._within(self._of_expression, node)  # a field of a named tuple of stacks
+
+    def _within(self, use: Callable[[_Node], _Verdict], node: _Node) -> _Verdict:
+        """The use of a member or a field."""
+        self._inside += 1
+        verdict = use(node)
+        self._inside -= 1
+        return verdict
+
+    def _of_argument(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        dotted = self._dotted(call.func)
+        if dotted in _TREE_MAPS and len(call.args) == 2 and call.args[1] is node:
+            return self._of_tree_map(call)
+        head, _, last = dotted.rpartition(".")
+        reduces = head in _REDUCING_MODULES and last in _OWN_REDUCTIONS and call.args[:1] == [node]
+        if reduces and _over_first_axis(call, 1):
+            self.reducer, self.along = last, _names_axis(call, 1)
+            return "reduced", [call]
+        if head in _REDUCING_MODULES and last in MEMBER_BY_MEMBER and node in call.args:
+            return self._of_member_by_member(call)
+        if self.is_map and dotted in _OF_EACH and call.args == [node] and _is_along_last(call):
+            verdict, uses = self._of_expression(call)
+            if verdict == "reduced" and self.along:
+                return verdict, [call, *uses]
+        return self._of_helper(call, node)
+
+    def _of_helper(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
+        """`summary(stack)`, of a function of the module that does no more with it than reduce it."""
+        helper = receiving(self.frame, call, node)
+        if helper is None or helper[0].node is self.scope:
+            return "kept", []
+        function, name = helper
+        inside = StackUses(self.frame, self.call, self.api, function)
+        loads = inside._loads(name)
+        if not loads or inside._stores(name):
+            return "kept", []
+        verdict, _ = _combine([inside._of_expression(load) for load in loads])
+        if verdict not in ("reduced", "last"):
+            return "kept", []
+        self.only_uses = False
+        self.reducer, self.along = inside.reducer, inside.along
+        return verdict, [call]
+
+    def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
+        function = call.args[0]
+        if isinstance(function, ast.Call) and self._dotted(function.func) == "functools.partial":
+            last = self._dotted(function.args[0]).rpartition(".")[2] if function.args else ""
+            if last in _OWN_REDUCTIONS and _over_first_axis(function, 1):
+                self.reducer, self.along = last, _names_axis(function, 1)
+                return "reduced", [call]
+        if not isinstance(function, ast.Lambda) or len(function.args.args) != 1:
+            return "kept", []
+        name, body = function.args.args[0].arg, function.body
+        if isinstance(body, ast.Subscript) and isinstance(body.value, ast.Name) and body.value.id == name:
+            index = (
+                body.slice.elts[0] if isinstance(body.slice, ast.Tuple) and body.slice.elts else body.slice
+            )
+            self.only_uses &= index is body.slice
+            return ("last", [call]) if _is_last(index) else ("kept", [])
+        if (
+            isinstance(body, ast.Call)
+            and isinstance(body.func, ast.Attribute)
+            and body.func.attr in _OWN_REDUCTIONS
+        ):
+            receiver = body.func.value
+            own = isinstance(receiver, ast.Name) and receiver.id == name and _over_first_axis(body, 0)
+            given = body.args[:1] and isinstance(body.args[0], ast.Name) and body.args[0].id == name
+            if own or (given and _over_first_axis(body, 1)):
+                self.reducer, self.along = body.func.attr, _names_axis(body, 0 if own else 1)
+                return "reduced", [call]
+        return "kept", []
+
+    def _dotted(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            value = self.frame.names.get(node.id) or (self.frame.module.names or {}).get(node.id)
+            if value is not None and value.kind == LAZY:
+                value = self.frame.run.program.force(value)
+            return str(value.data) if value is not None and value.kind == API else node.id
+        if isinstance(node, ast.Attribute):
+            return f"{self._dotted(node.value)}.{node.attr}"
+        return ""
+
+
+def _combine(verdicts: list[tuple[str, list[ast.AST]]]) -> tuple[str, list[ast.AST]]:
+    used = [v for v in verdicts if v[0] != "unused"]
+    if not used:
+        return "unused", [n for v in verdicts for n in v[1]]
+    kinds = {v[0] for v in used}
+    places = [n for v in used for n in v[1]]
+    if kinds == {"last"}:
+        return "last", places
+    return ("reduced", places) if "kept" not in kinds else ("kept", [])
+
+
+def _is_last(index: ast.expr) -> bool:
+    return (
+        isinstance(index, ast.UnaryOp)
+        and isinstance(index.op, ast.USub)
+        and isinstance(index.operand, ast.Constant)
+        and index.operand.value == 1
+    )
+
+
+def _over_first_axis(call: ast.Call, position: int) -> bool:
+    """A reduction over axis 0, or over everything."""
+    axis: ast.expr | None = call.args[position] if len(call.args) > position else None
+    for keyword in call.keywords:
+        if keyword.arg == "axis":
+            axis = keyword.value
+    if axis is None:
+        return True
+    return isinstance(axis, ast.Constant) and axis.value in (0, None)
+
+
+def _is_along_last(call: ast.Call) -> bool:
+    """A call without an axis, or with the last one."""
+    return all(k.arg == "axis" and _is_last(k.value) for k in call.keywords)
+
+
+def _names_axis(call: ast.Call, position: int) -> bool:
+    """Whether the reduction leaves the other axes alone."""
+    given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == "axis")]
+    return any(isinstance(axis, ast.Constant) and axis.value == 0 for axis in given)

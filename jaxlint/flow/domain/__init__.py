@@ -1,0 +1,1 @@
+"""What is known of a value: the abstract domain of the analysis."""

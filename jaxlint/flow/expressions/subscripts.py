@@ -1,0 +1,206 @@
+"""Subscripts: what an index, a mask, a key or a slice takes out of arrays, shapes and containers."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.device_memory.peaks import note_counter
+from jaxlint.flow.domain.kinds import (
+    API,
+    ARRAYS,
+    CONCRETE,
+    CONSTANT,
+    DEVICE,
+    HOST,
+    INDEXER,
+    MODULE,
+    PARAMETER,
+    SCALAR,
+    SHAPE,
+    TRACED,
+    TRACERS,
+    TREE,
+    UNKNOWN,
+)
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, DATA_SHAPE, LOW, MEMBER, RAGGED, SHAPED, UPDATED
+from jaxlint.flow.domain.values import (
+    PER_CALL,
+    PER_ITERATION,
+    SHAPE_VALUE,
+    TRACED_VALUE,
+    UNKNOWN_VALUE,
+    Origin,
+    Value,
+    collection,
+    is_number,
+)
+from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.precision import dtypes, weak_types
+from jaxlint.flow.retrace import growth
+from jaxlint.flow.shapes.slices import settled_by, sliced
+from jaxlint.flow.shapes.varied_shapes import varied_part
+from jaxlint.flow.statements.iteration import element_of, picked
+from jaxlint.flow.trace import impure, masks, traced
+
+# `np.r_[a, b]`
+_JOINERS = {"numpy.r_": HOST, "numpy.c_": HOST, "jax.numpy.r_": DEVICE, "jax.numpy.c_": DEVICE}
+
+
+@expression(ast.Subscript)
+def subscript(frame: Frame, node: ast.Subscript) -> Value:
+    base = evaluate(frame, node.value)
+    index = evaluate(frame, node.slice)
+    kind = base.kind
+    if kind == UNKNOWN:
+        return _of_unknown(frame, node, base, index)
+    if kind == INDEXER:
+        traced.slice_bounds(frame, base.data, node.slice)
+        mask = masks.mask_in(index)
+        if mask is not None and traced.is_mask(frame, mask) and base.data.kind in (*TRACERS, DEVICE):
+            traced.data_shape(frame, node, "", "mask write", mask)
+        return base.data if base.data.kind in ARRAYS else UNKNOWN_VALUE
+    if kind in ARRAYS:
+        member = _of_array(frame, node, base, index)
+        return weak_types.same(base, member) if frame.weakly_typed else member
+    if kind == TREE:
+        return _of_tree(frame, node, base, index)
+    if kind == SHAPE:
+        moves = base.varies and not _is_other_axis(base.origin, node.slice)
+        return Value(SHAPE, base.varies, 0, None, None, base.origin) if moves else SHAPE_VALUE
+    if kind == MODULE and index.kind == CONSTANT and isinstance(index.data, str):  # `globals()["LIMIT"]`
+        return frame.run.program.member(base.data.entry, index.data)
+    if kind == API:
+        return _of_library_name(frame, node, base, index)
+    return UNKNOWN_VALUE
+
+
+def _of_unknown(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    if frame.level:
+        traced.slice_bounds(frame, base, node.slice)
+    note_counter(frame, node, index)
+    cut = sliced(frame, node.slice)
+    if cut is not None:
+        return Value(UNKNOWN, cut.varies, cut.tags, None, None, cut.origin)
+    if base.tags & RAGGED and index.kind == CONSTANT and isinstance(index.data, str):
+        return base  # a column
+    if index.kind in CONCRETE and index.tags & SHAPED == RAGGED:  # only an array takes one, and gives as many
+        return Value(UNKNOWN, index.varies, RAGGED, None, None, index.origin)
+    varies = max(base.varies, index.varies)
+    return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
+
+
+def _of_library_name(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    """`os.environ["X"]`, `np.r_[a, b]`, `sys.modules[__name__]`, `typing.List[int]`."""
+    if frame.level:
+        impure.environment(frame, node, base, index)
+    elif base.data in _JOINERS:
+        parts_of = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return growth.joined(frame, Value(_JOINERS[base.data]), parts_of, node)
+    if base.data == "sys.modules" and isinstance(node.slice, ast.Name) and node.slice.id == "__name__":
+        return Value(MODULE, data=frame.module)
+    return base if base.data.startswith("typing") else UNKNOWN_VALUE
+
+
+def _is_other_axis(origin: Origin | None, index: ast.expr) -> bool:
+    """`x[mask].shape[1]`, `x[mask].shape[1:]`: a mask by itself changes the length of the first axis alone."""
+    mask = origin.node if origin is not None and origin.word == "boolean mask" else None
+    if not isinstance(mask, ast.Subscript) or isinstance(mask.slice, ast.Tuple):
+        return False
+    first = index.lower if isinstance(index, ast.Slice) else index
+    if isinstance(first, ast.UnaryOp):
+        return isinstance(first.op, ast.USub) and not isinstance(index, ast.Slice)  # `shape[-1]`
+    return isinstance(first, ast.Constant) and type(first.value) is int and first.value > 0
+
+
+def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    kind = base.kind
+    traced.slice_bounds(frame, base, node.slice)
+    mask = masks.mask_in(index)
+    if mask is not None:
+        if traced.is_mask(frame, mask) and kind in (*TRACERS, DEVICE):
+            traced.data_shape(frame, node, "", "mask read", mask)
+            return Value(TRACED, 0, DATA_SHAPE)
+        if kind in CONCRETE and mask.kind in CONCRETE:
+            origin = Origin(frame.module, node, "boolean mask")
+            varies = PER_ITERATION if frame.loop and not masks.is_fixed(frame, node.slice) else PER_CALL
+            return Value(kind, varies, DATA_SHAPE | base.tags & BOOLEAN_MASK, None, None, origin)
+    if kind == HOST and frame.level and traced.contains_tracer([index]):
+        traced.numpy_index(frame, node, traced.first_tracer(index), "index")
+        return TRACED_VALUE
+    if base.tags & LOW:
+        return dtypes.member(base)
+    if kind == PARAMETER:
+        return Value(PARAMETER, 0, base.tags & UPDATED)
+    chosen = varied_part([index])
+    if chosen is not None and index.kind in (*ARRAYS, TREE):
+        return Value(kind, chosen.varies, chosen.tags & SHAPED, None, None, chosen.origin)
+    cut = sliced(frame, node.slice) if kind in CONCRETE else None
+    if cut is not None and cut.tags & RAGGED:
+        return Value(kind, cut.varies, RAGGED | base.tags & DATA_SHAPE, None, None, cut.origin, base.size)
+    if base.tags & SHAPED and settled_by(node.slice):
+        return Value(kind, 0, base.tags & BOOLEAN_MASK, None, None, None, base.size)
+    size = base.size if _keeps_axes(node.slice) else None
+    # One member of an array has the same shape whichever it is, and so have those at given indices.
+    one = is_number(index) or index.kind in ARRAYS
+    kept = BOOLEAN_MASK if one else SHAPED | BOOLEAN_MASK
+    tags = base.tags & kept
+    if kind == HOST and index.kind in (CONSTANT, SCALAR, SHAPE):
+        tags |= MEMBER
+    if not tags & SHAPED:
+        return Value(kind, 0, tags, None, None, None, size)
+    return Value(kind, base.varies, tags, None, None, base.origin, size)
+
+
+def _keeps_axes(index: ast.expr) -> bool:
+    """A new axis, `x[:, None]`, is there to be spread over."""
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    return not any(isinstance(item, ast.Constant) and item.value is None for item in items)
+
+
+def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    if isinstance(node.slice, ast.Slice):
+        if index.kind == TRACED:
+            return element_of(base)
+        cut = sliced(frame, node.slice)
+        if cut is not None:
+            return Value(TREE, cut.varies, cut.tags, None, element_of(base), cut.origin or base.origin)
+        return collection(element_of(base), base.origin)
+    if index.kind == CONSTANT and base.data is not None:
+        if (
+            base.data.__class__ is list
+            and isinstance(index.data, int)
+            and -len(base.data) <= index.data < len(base.data)
+        ):
+            found: Value = base.data[index.data]
+            return found
+        if base.data.__class__ is dict and index.data in base.data:
+            known: Value = base.data[index.data]
+            return known
+    if index.kind == TRACED and base.data.__class__ is list:
+        traced.demand(frame, node, index, "index")
+    element = element_of(base)
+    if index.varies >= PER_ITERATION and element.kind in (CONSTANT, SCALAR):
+        return Value(
+            SCALAR,
+            PER_ITERATION,
+            index.tags & BOUNDED,
+            None,
+            None,
+            Origin(frame.module, node, "list element"),
+        )
+    if index.varies >= PER_ITERATION and base.data.__class__ is not dict and _is_sequence(base):
+        return picked(element, Origin(frame.module, node, "list element"))
+    return element
+
+
+def _is_sequence(container: Value) -> bool:
+    """A list or a tuple; what a dict holds was sorted by its keys, of which there may be few."""
+    return container.origin is not None and container.origin.word in ("list", "tuple", "generator")
+
+
+@expression(ast.Slice)
+def slice_(frame: Frame, node: ast.Slice) -> Value:
+    for bound in (node.lower, node.upper, node.step):
+        if bound is not None:
+            evaluate(frame, bound)
+    return Value(UNKNOWN, 0, 0, None, None, Origin(frame.module, node, "slice"))

@@ -1,0 +1,1 @@
+"""Facts of JAX4xx: what the host keeps."""

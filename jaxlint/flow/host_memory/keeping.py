@@ -1,0 +1,298 @@
+"""What a loop puts into a list or dict, round after round: judged when the run is over."""
+
+from __future__ import annotations
+
+import ast
+from itertools import takewhile
+from typing import Any
+
+from jaxlint.finding import Place
+from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, DEVICE, INSTANCE, TREE, UNKNOWN
+from jaxlint.flow.domain.operand import dotted_name, last_name, operand
+from jaxlint.flow.domain.values import Value, is_small, parts
+from jaxlint.flow.facts import Append
+from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.host_memory.host_copies import copy_of_device_array
+from jaxlint.flow.host_memory.kept_bounds import is_emptied, is_joined, is_sampled
+from jaxlint.flow.pending import PendingFact
+from jaxlint.flow.statements.loop_sources import has_decoder, is_decoded, is_generated, kind_of_loop
+from jaxlint.flow.statements.rounds import counted_members
+from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look, scope_of
+from jaxlint.flow.syntax.outputs import output_of
+from jaxlint.flow.syntax.walking import own_nodes, walk
+
+_ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
+
+
+class PendingAppend(PendingFact):
+    """A value put into a container that outlives the round."""
+
+    __slots__ = ("around", "container", "copy", "frame", "loop", "node", "proof", "value", "value_node")
+
+    def __init__(
+        self, frame: Frame, node: ast.AST, container: str, value_node: ast.expr, value: Value, loop: Any
+    ) -> None:
+        self.frame = frame
+        self.node = node
+        self.container = container
+        self.value_node = value_node
+        self.value = value
+        self.loop = loop
+        self.around = [outer.node for outer in frame.loops]
+        self.copy = copy_of_device_array(frame, value_node, 2)
+        self.proof = frame.proof()
+
+    def fact(self) -> Append | None:
+        frame = self.frame
+        scope, bindings = scope_of(frame), bindings_of(frame)
+        decoded = has_decoder(frame) and is_decoded(self.value_node, bindings, 3)
+        output = output_of(frame, self.value_node, self.value)
+        if output is not None:
+            self.loop = self._loop_of(output.call)
+        if output is not None and self._deals_out(output.call):
+            output = None
+        dealt = self.copy is not None and self.loop in self.around and not is_generated(frame, self.loop)
+        if dealt and not self._is_copied_in_a_loop():
+            return None
+        if self.copy is not None or decoded:
+            self.loop = self._endless(bindings)
+        if self.value.kind in (UNKNOWN, INSTANCE) and self.copy is None and not decoded and output is None:
+            return None
+        return Append(
+            frame.place(self.node),
+            frame.symbol,
+            self.proof,
+            container=self.container,
+            value=operand(frame, self.value_node, self.value),
+            loop=frame.place(self.loop) if self.loop is not None else None,
+            over=kind_of_loop(frame, self.loop, bindings),
+            emptied=is_emptied(frame, self.container, self.loop, scope),
+            sampled=is_sampled(self.loop, self.node),
+            host_copy=self.copy is not None,
+            decoded=decoded,
+            output=output.what if output is not None else "",
+            made_by=output.call if output is not None else None,
+            rounds=self._rounds(),
+            collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
+            joined=is_joined(self.container, scope),
+        )
+
+    def _loop_of(self, call: Place) -> Any:
+        """The loop whose rounds make what is kept: a loop over one output's members only deals it out."""
+        if self.loop not in self.around:
+            return self.loop
+        around = self.around[: self.around.index(self.loop) + 1]
+        bodies = [
+            (loop, self.frame.place(statement))
+            for loop in reversed(around)
+            for statement in getattr(loop, "body", ())
+        ]
+        return next((loop for loop, body in bodies if body.contains(call)), self.loop)
+
+    def _is_copied_in_a_loop(self) -> bool:
+        """Go out to the loop in which the copy is made: one in it only deals out its members. Whether such a loop,
+        or whoever calls this method, puts copies into the same container."""
+        around = self.around[: self.around.index(self.loop) + 1]
+        made = (
+            n for n in reversed(around) if any(part is self.copy for b in _repeated(n) for part in walk(b))
+        )
+        loop = next(made, None)
+        if loop is None:
+            self.loop = None
+            return "." in self.container
+        if loop is not self.loop and _makes_anew(loop, self.container):
+            return False
+        self.loop = loop
+        return True
+
+    def _endless(self, bindings: Bindings) -> Any:
+        """The loop without an end that the container grows in: the loop around it, or one farther out."""
+        if self.loop not in self.around:
+            return self.loop
+        outer = reversed(self.around[: self.around.index(self.loop) + 1])
+        growing = takewhile(lambda loop: loop is self.loop or not _makes_anew(loop, self.container), outer)
+        kinds = ((loop, kind_of_loop(self.frame, loop, bindings)) for loop in growing)
+        return next((loop for loop, kind in kinds if kind in ("stream", "loader")), self.loop)
+
+    def _deals_out(self, made_by: Place | None) -> bool:
+        """`weights[f"layer_{i}"] = stacked[i]`: the entries of one array, made before the loop, get names. With
+        nothing but counted loops around, they are the parts of one thing, as are the members of what a loop goes
+        through: `[leaf for leaf in outputs]`."""
+        loop = self.loop
+        if made_by is None or loop is None or is_generated(self.frame, loop):
+            return False
+        within = any(self.frame.place(part).contains(made_by) for part in _repeated(loop))
+        if not within and _first_name(self.value_node) in _targets(loop):
+            return True
+        counted = isinstance(self.value_node, ast.Subscript) and all(_is_counted(o) for o in self.around)
+        return counted and (not self.frame.place(loop).contains(made_by) or self._converts(made_by))
+
+    def _converts(self, made_by: Place) -> bool:
+        """The parts of stored arrays get other names: a call that is given entries of what is stored already makes
+        the whole, before the innermost loop, which names its parts."""
+        place = self.frame.place
+        named = isinstance(self.node, ast.Subscript) and isinstance(self.node.slice, ast.JoinedStr)
+        if not named or place(self.around[-1]).contains(made_by):
+            return False
+        calls = (n for n in walk(self.loop) if isinstance(n, ast.Call) and place(n) == made_by)
+        bindings = bindings_of(self.frame)
+        return any(
+            bool(call.args)
+            and not call.keywords
+            and all(
+                isinstance(a, ast.Subscript)
+                and bool(bound := bindings.of(_first_name(a)))
+                and all(isinstance(b, ast.Subscript) for b in bound)
+                for a in call.args
+            )
+            for call in calls
+        )
+
+    def _rounds(self) -> int | None:
+        """How many times the loop goes round, where that is in view."""
+        loop = self.loop
+        if not isinstance(loop, (ast.For, ast.ListComp, ast.DictComp)):
+            return None
+        source = loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter
+        return counted_members(self.frame, source)
+
+
+def note_append(frame: Frame, name: str, call: Call) -> None:
+    """`kept.append(value)` and its like, where the value may be an array."""
+    node = call.node
+    if name == "update" and not (frame.quiet or frame.level) and isinstance(node, ast.Call) and node.args:
+        _note_update(frame, node, node.args[0])
+    if (
+        name not in _ADDING
+        or frame.quiet
+        or frame.level
+        or not call.positional
+        or not isinstance(node, ast.Call)
+    ):
+        return
+    if isinstance(node.func, ast.Attribute) and len(node.args) == len(call.positional):
+        _note(frame, node, node.func.value, node.args[-1], call.positional[-1])
+
+
+def note_extension(frame: Frame, node: ast.AugAssign) -> None:
+    """`kept += [value]`, `kept += list(values)`."""
+    added = node.value
+    value: ast.expr | None = None
+    if isinstance(added, ast.List) and added.elts:
+        value = added.elts[-1]
+    elif isinstance(added, ast.Call) and last_name(added.func) == "list" and added.args:
+        value = added.args[0]
+    if isinstance(value, ast.Starred):
+        value = value.value
+    if not frame.quiet and isinstance(node.op, ast.Add) and value is not None:
+        _note(frame, node, node.target, value, evaluate(frame, value))
+
+
+def _note_update(frame: Frame, node: ast.Call, added: ast.expr) -> None:
+    """`kept.update(zip(names, values))`, `kept.update({name: value for …})`, `kept.update({name: value})`."""
+    value: ast.expr | None = None
+    if isinstance(added, ast.Call) and last_name(added.func) == "zip" and len(added.args) == 2:
+        value = added.args[1]
+    elif isinstance(added, ast.DictComp):
+        value = _dealt(added.generators[-1], added.value) or added.value
+    elif isinstance(added, ast.Dict) and added.values and None not in added.keys:
+        value = added.values[-1]
+    if value is not None and isinstance(node.func, ast.Attribute):
+        _note(frame, node, node.func.value, value, look(frame, value))
+
+
+def _dealt(generator: ast.comprehension, value: ast.expr) -> ast.expr | None:
+    """What a loop variable is dealt from: `values` in `for name, value in zip(names, values)`."""
+    if not isinstance(value, ast.Name):
+        return None
+    source, target = generator.iter, generator.target
+    if isinstance(target, ast.Name):
+        return source if target.id == value.id else None
+    paired = isinstance(source, ast.Call) and last_name(source.func) == "zip"
+    if not paired or not isinstance(target, ast.Tuple) or len(source.args) != len(target.elts):  # type: ignore[attr-defined]  # a call if paired
+        return None
+    pairs = zip(target.elts, source.args, strict=True)  # type: ignore[attr-defined]  # a call, see above
+    return next((a for t, a in pairs if isinstance(t, ast.Name) and t.id == value.id), None)
+
+
+def note_entry(frame: Frame, node: ast.Subscript, value: Value) -> None:
+    """`kept[step] = value`, a new entry each round."""
+    source = getattr(frame.statement, "value", None)
+    kept = dotted_name(node.value) or ""
+    if (frame.loops or "." in kept) and isinstance(source, ast.expr):
+        _note(frame, node, node.value, source, value)
+
+
+def note_collected(frame: Frame, node: ast.ListComp | ast.DictComp, value: Value) -> None:
+    """`[np.asarray(step(x)) for x in stream]`."""
+    if frame.quiet or frame.level or not _may_hold(value):
+        return
+    container = frame.targets[0] if len(frame.targets) == 1 else ""
+    element = node.value if isinstance(node, ast.DictComp) else node.elt
+    frame.log.append(PendingAppend(frame, node, container, element, value, node))
+
+
+def _note(frame: Frame, node: ast.AST, container: ast.expr, value_node: ast.expr, value: Value) -> None:
+    while isinstance(container, ast.Subscript):
+        container = container.value  # `history["frames"].append(…)`
+    if isinstance(container, ast.Call) and last_name(container.func) == "setdefault":
+        container = container.func.value  # type: ignore[attr-defined]  # `history.setdefault(name, []).append(…)`
+    name = dotted_name(container)
+    if name is None or not _may_hold(value):
+        return
+    if frame.loops or "." in name or name not in frame.names or name in frame.globals:
+        loop = _growing_loop(frame, name)
+        if loop is None and frame.loops:
+            return  # made anew in each round
+        frame.log.append(PendingAppend(frame, node, name, value_node, value, loop))
+
+
+def _may_hold(value: Value) -> bool:
+    if value.kind in CONCRETE:
+        return value.kind == DEVICE or not is_small(value) or value.size != 1
+    if value.kind == TREE:
+        return any(_may_hold(member) for member in parts(value))
+    if value.kind == INSTANCE and value.data.cls.is_pytree_value:
+        return any(part.kind in ARRAYS for part in parts(value))
+    return value.kind == UNKNOWN
+
+
+def _repeated(loop: Any) -> list[ast.AST]:
+    """What a loop does in each round."""
+    if isinstance(loop, ast.DictComp):
+        return [loop.key, loop.value]
+    return [loop.elt] if isinstance(loop, ast.ListComp) else list(getattr(loop, "body", ()))
+
+
+def _targets(loop: Any) -> set[str]:
+    """The names that a loop binds anew in each round."""
+    targets = [g.target for g in getattr(loop, "generators", ())] or [getattr(loop, "target", None)]
+    return {n.id for target in targets if target is not None for n in walk(target) if isinstance(n, ast.Name)}
+
+
+def _first_name(node: ast.expr) -> str:
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_counted(loop: ast.AST) -> bool:
+    """`for i in range(…)`."""
+    return (
+        isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) == "range"
+    )
+
+
+def _growing_loop(frame: Frame, name: str) -> ast.AST | None:
+    """The innermost loop that does not begin with an empty container."""
+    for loop in reversed(frame.loops):
+        if not _makes_anew(loop.node, name):
+            return loop.node
+    return None
+
+
+def _makes_anew(loop: ast.AST, name: str) -> bool:
+    """Whether each round of a loop begins with another container of that name."""
+    binds = (n for n in own_nodes(loop) if isinstance(n, (ast.Assign, ast.AnnAssign)))
+    targets = (t for n in binds for t in (n.targets if isinstance(n, ast.Assign) else [n.target]))
+    return any(dotted_name(t) == name for t in targets)

@@ -1,0 +1,1 @@
+"""Facts of JAX1xx: what makes a boundary trace again, or answer with an old trace."""

@@ -1,0 +1,326 @@
+"""The shapes of arrays by syntax, as far as numbers in view make them: looked up for the few expressions of which a
+rule has to know how many elements there are. What is not known is None, and a name has a shape only if everything
+that binds it has the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import API, BOUNDARY, FUNCTION, LAZY
+from jaxlint.flow.domain.values import Value
+from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.shapes import shape_functions, shape_values
+from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Table
+from jaxlint.flow.syntax.outputs import calls_by_name
+from jaxlint.flow.syntax.walking import own_nodes
+
+_STEPS = 3000  # expressions looked at for one question
+_DEPTH = 60
+_CALLS = 4  # of one function, to know what it is passed
+_EACH = -1  # in a way to a member: whichever
+
+Way = tuple[ast.expr, tuple[int, ...]]  # an expression, and which member of a member of it
+_GENERATORS = frozenset({"default_rng", "RandomState", "Generator"})
+
+
+class Scope(NamedTuple):
+    """A function, with what is known of its arguments, or the top level of a module."""
+
+    module: LoadedModule
+    node: ast.AST
+    given: dict[str, Known]
+
+
+class ArrayShapes:
+    """Evaluates expressions to shapes and numbers."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._assumed: dict[tuple[int, str], Known] = {}  # what names are while they are looked up
+        self._steps = 0
+        self._depth = 0
+
+    def of(self, node: ast.expr, scope: Scope) -> Known:
+        """The shape of an array, the number, or the members that an expression gives."""
+        self._steps += 1
+        if self._steps > _STEPS or self._depth > _DEPTH:
+            return None
+        self._depth += 1
+        try:
+            return self._expression(node, scope)
+        finally:
+            self._depth -= 1
+
+    def _expression(self, node: ast.expr, scope: Scope) -> Known:
+        if isinstance(node, ast.Constant):
+            numeric = isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+            return Number(node.value if type(node.value) is int else None) if numeric else None
+        if isinstance(node, ast.Name):
+            return self._named(node.id, scope)
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return Items(tuple(self.of(item, scope) for item in node.elts))
+        if isinstance(node, ast.Dict):
+            return self._table(node, scope)
+        if isinstance(node, ast.UnaryOp):
+            return shape_values.negated(node.op, self.of(node.operand, scope))
+        if isinstance(node, ast.BinOp):
+            return shape_values.combined(node.op, self.of(node.left, scope), self.of(node.right, scope))
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            sides = self.of(node.left, scope), self.of(node.comparators[0], scope)
+            return shape_values.broadcast(sides)
+        if isinstance(node, ast.IfExp):
+            body = self.of(node.body, scope)
+            return body if body == self.of(node.orelse, scope) else None
+        if isinstance(node, ast.Attribute):
+            return shape_values.attribute(self.of(node.value, scope), node.attr)
+        if isinstance(node, ast.Subscript):
+            return self._subscript(node, scope)
+        return self._called(node, scope) if isinstance(node, ast.Call) else None
+
+    def _table(self, node: ast.Dict, scope: Scope) -> Known:
+        keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
+        if not all(isinstance(key, str) for key in keys):
+            return None
+        return Table(tuple(zip(keys, (self.of(v, scope) for v in node.values), strict=True)))  # type: ignore[arg-type]  # all keys are texts
+
+    def _subscript(self, node: ast.Subscript, scope: Scope) -> Known:
+        base = self.of(node.value, scope)
+        index = node.slice
+        if isinstance(base, Table):
+            return dict(base.members).get(str(index.value)) if isinstance(index, ast.Constant) else None
+        if isinstance(base, Items):
+            number = self.of(index, scope) if not isinstance(index, ast.Slice) else None
+            return shape_values.member(base, number.value) if isinstance(number, Number) else None
+        if not isinstance(base, Array):
+            return None
+        items = index.elts if isinstance(index, ast.Tuple) else [index]
+        return shape_values.indexed(base, [self._index(item, scope) for item in items])
+
+    def _index(self, item: ast.expr, scope: Scope) -> shape_values.Index:
+        if isinstance(item, ast.Slice):
+            bounds = (item.lower, item.upper, item.step)
+            known = [self.of(b, scope) if b is not None else Number(None) for b in bounds]
+            if not all(isinstance(k, Number) for k in known):
+                return None
+            lower, upper, step = (k.value for k in known if isinstance(k, Number))
+            given = [b is not None for b in bounds]
+            sure = all(v is not None for v, g in zip((lower, upper, step), given, strict=True) if g)
+            return shape_values.Cut(lower, upper, step, whole=not any(given), known=sure)
+        if isinstance(item, ast.Constant) and (item.value is None or item.value is Ellipsis):
+            return "new" if item.value is None else "rest"
+        if isinstance(item, ast.Attribute) and item.attr == "newaxis":
+            return "new"
+        return self.of(item, scope)
+
+    # ------------------------------------------------------------ names
+
+    def _named(self, name: str, scope: Scope) -> Known:
+        key = (id(scope.node), name)
+        if key in self._assumed:
+            return self._assumed[key]
+        ways = _bound(scope.node).get(name, [])
+        if ways is None:
+            return None
+        is_parameter = name in scope.given
+        if not ways and not is_parameter:
+            outer = Scope(scope.module, scope.module.tree, {})
+            if scope.node is not outer.node:
+                return None if name in _parameters(scope.node) else self._named(name, outer)
+            return self._imported(name, scope)
+        first = scope.given.get(name)
+        if is_parameter and first is None:
+            return None
+        self._assumed[key] = first
+        try:
+            for way in ways:
+                if first is not None:
+                    break
+                first = self._assumed[key] = self._followed(way, scope)
+            return (
+                first if first is not None and all(self._followed(w, scope) == first for w in ways) else None
+            )
+        finally:
+            del self._assumed[key]
+
+    def _imported(self, name: str, scope: Scope) -> Known:
+        value = self._value(name, scope.module)
+        data = value.data if value is not None else None
+        return Number(data) if type(data) is int else None
+
+    def _followed(self, way: Way, scope: Scope) -> Known:
+        node, path = way
+        found = self.of(node, scope)
+        for step in path:
+            found = shape_values.each(found) if step == _EACH else shape_values.member(found, step)
+        return found
+
+    def _value(self, name: str, module: LoadedModule) -> Value | None:
+        value = (module.names or {}).get(name)
+        return self._program.force(value) if value is not None and value.kind == LAZY else value
+
+    # ------------------------------------------------------------ calls
+
+    def _called(self, node: ast.Call, scope: Scope) -> Known:
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return None
+        arguments, words = self.passed(node, scope)
+        function = self._function(node.func, scope)
+        if function is not None:
+            return self.returned(function, arguments, words)
+        name = self._api(node.func, scope)
+        if name:
+            return shape_functions.result(name, node, arguments, words)
+        if isinstance(node.func, ast.Attribute):
+            place = node.func.value
+            if isinstance(place, ast.Subscript) and getattr(place.value, "attr", "") == "at":
+                return self.of(place.value.value, scope)  # type: ignore[attr-defined]  # `x.at[i].set(0.0)`
+            drawn = self._drawing(node.func.value, scope)
+            if drawn:
+                return shape_functions.drawn(node.func.attr, arguments, words)
+            owner = self.of(node.func.value, scope)
+            if isinstance(owner, Array):
+                return shape_functions.method(owner, node.func.attr, node, arguments, words)
+        return None
+
+    def around(self, module: LoadedModule, function: Function | None, depth: int = 3) -> Scope:
+        """Where a call in a function stands, with what every call of the function in its module passes."""
+        if function is None:
+            return Scope(module, module.tree, {})
+        given: dict[str, Known] = dict.fromkeys((*function.params, *function.keyword_only))
+        scope = Scope(module, function.node, given)
+        calls = calls_by_name(module, function.name)
+        named = [f for f in module.functions.values() if f.name == function.name]
+        if not depth or not 0 < len(calls) <= _CALLS or len(named) != 1 or function.cls is not None:
+            return scope
+        passed = []
+        for caller, call in calls:
+            outer = self.around(module, caller, depth - 1)
+            passed.append(self._arguments(function, *self.passed(call, outer)))
+        for name in given:
+            values = [p.get(name) for p in passed]
+            given[name] = values[0] if all(v == values[0] for v in values) else None
+        return scope
+
+    def passed(self, call: ast.Call, scope: Scope) -> tuple[list[Known], dict[str, Known]]:
+        """What is known of the arguments of a call."""
+        words = {k.arg: self.of(k.value, scope) for k in call.keywords if k.arg is not None}
+        return [self.of(a, scope) for a in call.args], words
+
+    def _arguments(
+        self, function: Function, arguments: list[Known], words: dict[str, Known]
+    ) -> dict[str, Known]:
+        given: dict[str, Known] = dict.fromkeys((*function.params, *function.keyword_only))
+        top = Scope(function.module, function.module.tree, {})
+        given.update({name: self.of(value, top) for name, value in function.defaults.items()})
+        given.update(zip(function.params, arguments, strict=False))
+        given.update(words)
+        return given
+
+    def returned(self, function: Function, arguments: list[Known], words: dict[str, Known]) -> Known:
+        """What a function of the project gives for these arguments."""
+        args = function.node.args
+        if args.vararg is not None or args.kwarg is not None or len(arguments) > len(function.params):
+            return None
+        given = self._arguments(function, arguments, words)
+        scope = Scope(function.module, function.node, given)
+        if any(key[0] == id(function.node) for key in self._assumed):
+            return None  # it calls itself, or what it is given does
+        if isinstance(function.node, ast.Lambda):
+            return self.of(function.node.body, scope)
+        own = own_nodes(function.node)
+        if any(isinstance(n, ast.YieldFrom) for n in own):
+            return None
+        yields = [n.value for n in own if isinstance(n, ast.Yield)]
+        found = yields or [n.value for n in own if isinstance(n, ast.Return)]
+        known = [self.of(n, scope) if n is not None else None for n in found]
+        if not known or known[0] is None or any(k != known[0] for k in known):
+            return None
+        return Many(known[0]) if yields else known[0]
+
+    def _function(self, callee: ast.expr, scope: Scope) -> Function | None:
+        """A function of the project, or the one that a jit boundary wraps, called by its name."""
+        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+            return None
+        if scope.node is not scope.module.tree and callee.id in _bound(scope.node):
+            return None
+        value = self._value(callee.id, scope.module)
+        if value is None or value.kind not in (FUNCTION, BOUNDARY):
+            return None
+        closure = value.data if value.kind == FUNCTION else value.data.closure
+        if closure is None or closure.transforms or closure.bound or closure.bound_keywords or closure.offset:
+            return None
+        function: Function = closure.function
+        return function
+
+    def _api(self, callee: ast.expr, scope: Scope) -> str:
+        """The canonical name of a library's function."""
+        if isinstance(callee, ast.Attribute):
+            head = self._api(callee.value, scope)
+            return f"{head}.{callee.attr}" if head else ""
+        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+            return ""
+        if scope.node is not scope.module.tree and callee.id in _bound(scope.node):
+            return ""
+        value = self._value(callee.id, scope.module)
+        if value is None:
+            return f"builtins.{callee.id}" if callee.id in ("len", "float", "int", "range") else ""
+        return str(value.data) if value.kind == API else ""
+
+    def _drawing(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is a generator of numpy, whose methods draw."""
+        if isinstance(node, ast.Call):
+            head, _, last = self._api(node.func, scope).rpartition(".")
+            return head == "numpy.random" and last in _GENERATORS
+        if not isinstance(node, ast.Name):
+            return False
+        for at in (scope, Scope(scope.module, scope.module.tree, {})):
+            ways = _bound(at.node).get(node.id)
+            if ways:
+                return all(not path and isinstance(n, ast.Call) and self._drawing(n, at) for n, path in ways)
+        return False
+
+
+def _bound(scope: ast.AST) -> dict[str, list[Way] | None]:
+    """What binds each name of a function or module; None where not everything that does is understood."""
+    known: dict[str, list[Way] | None] | None = scope.__dict__.get("ways")
+    if known is not None:
+        return known
+    found: dict[str, list[Way]] = {}
+    stores: dict[str, int] = {}
+    for node in own_nodes(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                _bind(found, target, node.value, ())
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            _bind(found, node.target, node.value, ())
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            _bind(found, node.target, node.iter, (_EACH,))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            old = ast.Name(node.target.id, ast.Load())
+            _bind(found, node.target, ast.BinOp(old, node.op, node.value), ())
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stores[node.id] = stores.get(node.id, 0) + 1
+    ways: dict[str, list[Way] | None] = {
+        name: found[name] if len(found.get(name, ())) == count else None for name, count in stores.items()
+    }
+    scope.ways = ways  # type: ignore[attr-defined]  # once for each tree
+    return ways
+
+
+def _bind(found: dict[str, list[Way]], target: ast.expr, value: ast.expr, path: tuple[int, ...]) -> None:
+    if isinstance(target, ast.Name):
+        found.setdefault(target.id, []).append((value, path))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for position, item in enumerate(target.elts):
+            _bind(found, item, value, (*path, position))
+
+
+def _parameters(scope: ast.AST) -> set[str]:
+    args = getattr(scope, "args", None)
+    if not isinstance(args, ast.arguments):
+        return set()
+    rest = [a for a in (args.vararg, args.kwarg) if a is not None]
+    return {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *rest)}

@@ -1,0 +1,1 @@
+"""Statements, and the definitions that they make."""

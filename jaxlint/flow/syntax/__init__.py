@@ -1,0 +1,1 @@
+"""What the syntax alone says, looked up where a run does not tell."""

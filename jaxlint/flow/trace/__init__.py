@@ -1,0 +1,1 @@
+"""Facts of JAX2xx: what a trace cannot do, or keeps."""
