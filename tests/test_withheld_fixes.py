@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_trace_suggestions import suggestion
+from test_trace_suggestions import finding, suggestion
 
 from jaxlint.finding import Applicability
 
@@ -37,6 +37,20 @@ import functools
 @jax.jit
 def kernel(width):
     return jnp.exp(-width)
+"""
+
+SPREAD = """
+import equinox as eqx
+
+
+@eqx.filter_jit
+def step(x, k):
+    return x * k
+
+
+x = jnp.ones(3)
+for i in range(3):
+    x = step({given})
 """
 
 
@@ -97,3 +111,9 @@ def test_a_guard_around_a_cache(between: str, tmp_path: Path) -> None:
 def test_a_guard_around_a_name(tmp_path: Path) -> None:
     fix = suggestion("JAX113", GUARDED.format(between='jax.named_scope("k")'), tmp_path)
     assert fix is not None
+
+
+def test_an_argument_that_two_stars_bring(tmp_path: Path) -> None:
+    found = finding("JAX101", SPREAD.format(given='x, **{"k": i * 0.5}'), tmp_path)
+    assert found.fix is None
+    assert "every value of `k`" in found.message and "Pass it as an array." in found.message

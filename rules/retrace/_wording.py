@@ -35,17 +35,19 @@ def api_name(boundary: Boundary, ctx: Context) -> str:
     return f"`{ctx.spell(boundary.api) or boundary.api.rpartition('.')[2]}`"
 
 
-def value(argument: Operand, leaf: Operand, ctx: Context) -> str:
+def value(fact: BoundaryUse, argument: Operand, leaf: Operand, ctx: Context) -> str:
     """What the user calls a leaf of an argument, without backticks."""
-    text = ctx.text(leaf.place) if written(argument, leaf) else ""
+    text = ctx.text(leaf.place) if written(fact, argument, leaf) else ""
     if text and len(text) <= LONGEST:
         return text
     return f"{argument.name or argument.parameter or 'an argument'}{leaf.path}"
 
 
-def written(argument: Operand, leaf: Operand) -> bool:
-    """Whether a leaf of an argument is an expression of its own in the call."""
-    return leaf is argument or (argument.place.contains(leaf.place) and leaf.place != argument.place)
+def written(fact: BoundaryUse, argument: Operand, leaf: Operand) -> bool:
+    """Whether a leaf of an argument is an expression of its own in the call. What a partial has bound and what
+    `*` or `**` brings has the whole call for its place."""
+    part = argument.place.contains(leaf.place) and leaf.place != argument.place
+    return argument.place != fact.place and (leaf is argument or part)
 
 
 def listing(names: Iterable[str]) -> str:

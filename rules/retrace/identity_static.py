@@ -43,7 +43,7 @@ class IdentityStatic(Rule):
                 continue
             yield self.finding(
                 fact,
-                f"{callee} raises a ValueError here: it keys its cache on `{_named(fact, key, ctx)}`, "
+                f"{callee} raises a ValueError here: it keys its cache on `{wording.value(fact, *key, ctx)}`, "
                 f"which cannot be hashed. {_REMEDIES.get(_kind(key), _FREEZE)}",
                 place=key.argument.place,
                 severity=Severity.ERROR,
@@ -56,7 +56,7 @@ class IdentityStatic(Rule):
         for place, keys in fresh(fact).items():
             if place in said:
                 continue
-            made = wording.listing(_made(key, ctx) for key in keys)
+            made = wording.listing(_made(fact, key, ctx) for key in keys)
             they, them = ("they are", "them") if len(keys) > 1 else ("it is", "it")
             yield self.finding(
                 fact,
@@ -74,30 +74,20 @@ def _trail(fact: BoundaryUse, made: Place, keys: Sequence[Key]) -> list[Related]
     return call + [r for r in wording.trail(fact, [key.leaf for key in keys]) if r.place != made]
 
 
-def _is_bound_earlier(fact: BoundaryUse, key: Key) -> bool:
-    """A partial binds the argument: it is not written in the call."""
-    return key.argument.place == fact.place
-
-
-def _named(fact: BoundaryUse, key: Key, ctx: Context) -> str:
-    return (_is_bound_earlier(fact, key) and key.argument.parameter) or wording.value(*key, ctx)
-
-
 def _kind(key: Key) -> str:
     return "array" if key.leaf.kind in (Kind.HOST, Kind.DEVICE) else key.leaf.origin_kind
 
 
-def _made(key: Key, ctx: Context) -> str:
+def _made(fact: BoundaryUse, key: Key, ctx: Context) -> str:
     origin = maker(key.leaf)
     text = ctx.text(origin) if origin is not None else ""
-    return text if 0 < len(text) <= wording.LONGEST else wording.value(*key, ctx)
+    return text if 0 < len(text) <= wording.LONGEST else wording.value(fact, *key, ctx)
 
 
 def _hashable(fact: BoundaryUse, key: Key, ctx: Context) -> Fix | None:
     import libcst as cst
 
-    written = wording.written(*key) and not _is_bound_earlier(fact, key)
-    node = ctx.node(key.leaf.place) if written else None
+    node = ctx.node(key.leaf.place) if wording.written(fact, *key) else None
     if node is None or _kind(key) not in ("list", "set"):
         return None
     text = ctx.focus.text(ctx.span(node))

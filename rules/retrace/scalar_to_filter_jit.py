@@ -30,7 +30,7 @@ class ScalarToFilterJit(Rule):
         found = proven(varying(fact, fact.arguments), node, ctx)
         if not found or already_compiled(fact, found, ctx):
             return
-        names = [wording.value(each.argument, each.leaf, ctx) for each in found]
+        names = [wording.value(fact, each.argument, each.leaf, ctx) for each in found]
         kind = "string" if found[0].text else "number"
         yield self.finding(
             fact,
@@ -102,8 +102,9 @@ def _remedy(fact: BoundaryUse, found: list[Varying], names: list[str], ctx: Cont
     needed = next((each.python_use for each in found if each.python_use), "")
     if needed:
         return f"Its body needs a Python number ({needed}): round it up to a few sizes and mask the rest."
-    if not all(wording.written(each.argument, each.leaf) for each in found):
-        return "Make it an array where it is stored."
+    if not all(wording.written(fact, each.argument, each.leaf) for each in found):
+        alone = all(each.leaf is each.argument for each in found)
+        return "Pass it as an array." if alone else "Make it an array where it is stored."
     asarray = ctx.spell("jax.numpy.asarray") or "jnp.asarray"
     arrays = wording.listing(f"{asarray}({name})" for name in names)
     return f"Pass {arrays} with `in_axes=None`." if _mapped(fact) else f"Pass {arrays}."
@@ -113,7 +114,7 @@ def _fix(fact: BoundaryUse, found: list[Varying], ctx: Context) -> Fix | None:
     imported = ctx.importing("jax.numpy.asarray")
     if imported is None or _mapped(fact) or any(each.python_use or each.text for each in found):
         return None
-    leaves = [each.leaf.place for each in found if wording.written(each.argument, each.leaf)]
+    leaves = [each.leaf.place for each in found if wording.written(fact, each.argument, each.leaf)]
     nodes = [node for place in leaves if (node := ctx.node(place)) is not None]
     if len(nodes) < len(found):
         return None

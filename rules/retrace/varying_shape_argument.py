@@ -40,7 +40,7 @@ class VaryingShapeArgument(Rule):
             return  # compiled by an earlier call of the round
         argument, leaf = found[0]
         callee = wording.callee(fact.boundary, node, ctx)
-        value = wording.value(argument, leaf, ctx)
+        value = wording.value(fact, argument, leaf, ctx)
         yield self.finding(
             fact,
             _message(callee, value, leaf),
@@ -48,7 +48,7 @@ class VaryingShapeArgument(Rule):
             severity=_severity(leaf, ctx),
             confidence=_confidence(fact, leaf),
             related=wording.trail(fact, leaves[:1]),
-            fix=_padded(argument, leaf, ctx),
+            fix=_padded(fact, argument, leaf, ctx),
         )
 
 
@@ -99,11 +99,11 @@ def _confidence(fact: BoundaryUse, leaf: Operand) -> Confidence:
     return Confidence.HIGH if sure else Confidence.MEDIUM
 
 
-def _padded(argument: Operand, leaf: Operand, ctx: Context) -> Fix | None:
+def _padded(fact: BoundaryUse, argument: Operand, leaf: Operand, ctx: Context) -> Fix | None:
     """The argument padded to one length; how long that is, and what the rest means, is the user's to say."""
     import libcst as cst
 
-    node = ctx.node(leaf.place) if wording.written(argument, leaf) else None
+    node = ctx.node(leaf.place) if wording.written(fact, argument, leaf) else None
     pad = ctx.spell("jax.numpy.pad")
     if not isinstance(node, (cst.Name, cst.Attribute)) or pad is None:
         return None

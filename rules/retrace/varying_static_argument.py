@@ -33,7 +33,7 @@ class VaryingStaticArgument(Rule):
         found = proven(_found(fact), node, ctx)
         if not found or already_compiled(fact, found, ctx):
             return
-        names = [wording.value(each.argument, each.leaf, ctx) for each in found]
+        names = [wording.value(fact, each.argument, each.leaf, ctx) for each in found]
         yield self.finding(
             fact,
             f"{wording.callee(fact.boundary, node, ctx)} is compiled again for every value of "
