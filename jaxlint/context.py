@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,7 +24,8 @@ class Context:
 
     `aliases` maps canonical dotted names to the file's own spelling (`jax.numpy` → `jnp`).
     `requires_python` is the lowest minor version the project supports ((3, 10) → 10), `jax_version` e.g.
-    (0, 10, 2).
+    (0, 10, 2). `taken` are the names of the file that other modules of the project import: "" for the file itself,
+    "*" for all of them.
     """
 
     path: str
@@ -35,10 +36,15 @@ class Context:
     jax_version: tuple[int, ...] = (0, 10, 2)
     requires_python: tuple[int, int] = (3, 10)
     role: ModuleRole = ModuleRole.LIBRARY
+    taken: Collection[str] = ()
 
     def facts(self, kind: type[F]) -> Sequence[F]:
         """All facts of a kind that the analysis of this module left, in source order."""
         return self.every_fact.get(kind, [])  # type: ignore[return-value]  # the dict is keyed by the type
+
+    def is_taken(self, name: str) -> bool:
+        """Whether another module of the project may use what the file binds to a name."""
+        return any(each in self.taken for each in (name, "", "*"))
 
     def text(self, place: Place) -> str:
         """The source of a place of this file, on one line, or "" when it lies in another file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from jaxlint.engine_codes import INTERNAL_ERROR
@@ -30,11 +30,14 @@ class Judge:
         pairs: dict[type[Fact], list[tuple[Rule, Pair]]],
         project: Project,
         source: Callable[[str], Source | None],
+        taken: Callable[[str], Collection[str]],
     ) -> None:
-        """`source` gives text and tree of a file by the path that facts carry."""
+        """`source` gives text and tree of a file by the path that facts carry, `taken` the names of it that other
+        modules import."""
         self._pairs = pairs
         self._project = project
         self._source = source
+        self._taken = taken
         self._focuses: dict[str, Focus] = {}  # by path, the one used last at the end
 
     def findings(self, facts: list[Fact], role: ModuleRole) -> list[Finding]:
@@ -93,6 +96,7 @@ class Judge:
             jax_version=project.jax_version,
             requires_python=project.requires_python,
             role=role,
+            taken=self._taken(path),
         )
 
     def _focus(self, path: str, text: str, tree: ast.Module) -> Focus:

@@ -192,7 +192,7 @@ class Session:
         from jaxlint import registry
         from jaxlint.judge import Judge
 
-        return Judge(registry.pairs(self.rules), self.project, self._shown)
+        return Judge(registry.pairs(self.rules), self.project, self._shown, self._taken)
 
     @cached_property
     def _by_shown(self) -> dict[str, ModuleEntry]:
@@ -201,6 +201,10 @@ class Session:
     def _shown(self, path: str) -> Source | None:
         entry = self._by_shown.get(path)
         return self._source(entry) if entry is not None else None
+
+    def _taken(self, path: str) -> frozenset[str]:
+        entry = self._by_shown.get(path)
+        return self.survey.table.names_taken(entry) if entry is not None else frozenset()
 
     def _parsed(self, entry: ModuleEntry) -> tuple[ast.Module, str] | None:
         source = self._source(entry)

@@ -167,19 +167,31 @@ class ModuleTable:
         users = self._users_in(module.group).get(module.absolute, {})
         return list({entry.absolute: entry for found in users.values() for entry, _ in found}.values())
 
+    def names_taken(self, module: ModuleEntry) -> frozenset[str]:
+        """The names of a module that others import, at module level or in a function; "" where they import the
+        module itself, "*" where all that it holds."""
+        taken = set(self._users_in(module.group).get(module.absolute, ()))
+        others = (entry for entry in self._members(module.group) if entry is not module)
+        local = (self._target(d, entry) for entry in others for d in entry.unseen_record.local_imports)
+        return frozenset(taken | {target[1] for target in local if target and target[0] is module})
+
     def _users_in(self, group: str) -> _Users:
         """Who imports what in a group: module → name → (importing module, its alias)."""
         if group not in self._users:
             users: _Users = {}
             for entry in self._members(group):
                 for alias, dotted in entry.unseen_record.imports.items():
-                    whole = self.find(dotted, entry)
-                    target = (whole, "") if whole is not None else self.definition(dotted, entry)
+                    target = self._target(dotted, entry)
                     if target is not None:
                         of_module = users.setdefault(target[0].absolute, {})
                         of_module.setdefault(target[1], []).append((entry, alias))
             self._users[group] = users
         return self._users[group]
+
+    def _target(self, dotted: str, near: ModuleEntry) -> tuple[ModuleEntry, str] | None:
+        """(module, name) of what an import takes, (module, "") where it is a module."""
+        whole = self.find(dotted, near)
+        return (whole, "") if whole is not None else self.definition(dotted, near)
 
     def imports_any(self, module: ModuleEntry, tops: frozenset[str]) -> bool:
         """Whether a module imports one of some libraries (`jax`, not `jax.numpy`), in however many steps."""

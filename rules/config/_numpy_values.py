@@ -22,7 +22,8 @@ _SAME_ATTRIBUTES = frozenset({"shape", "ndim", "size"})
 
 def serve(places: Iterable[Place], jnp: str, ctx: Context) -> bool:
     """Whether all of the calls stand in values of module-level names, which keep their dtype with numpy, and the
-    rest of the file only hands those names to functions of `jax.numpy`, which take either."""
+    rest of the file only hands those names to functions of `jax.numpy`, which take either, and that no other
+    module of the project imports them: nobody has looked at what that does."""
     tree = ctx.focus.tree
     lines = [place.span.line for place in places]
     bindings = [s for s in tree.body if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is not None]
@@ -44,7 +45,7 @@ def serve(places: Iterable[Place], jnp: str, ctx: Context) -> bool:
     known = {id(node) for s in found for node in ast.walk(s)}
     known |= {id(part) for node in ast.walk(tree) for part in _taken(node, jnp)}
     uses = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in values.names)
-    return all(id(node) in known for node in uses)
+    return all(id(node) in known for node in uses) and not any(map(ctx.is_taken, values.names))
 
 
 def _names(value: ast.expr) -> set[str]:

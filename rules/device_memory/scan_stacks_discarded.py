@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -99,10 +100,36 @@ def _use_carry(fact: Scan, node: cst.CSTNode | None, ctx: Context) -> Fix | None
 
 def _stack_nothing(fact: Scan, ctx: Context) -> Fix | None:
     """The body's `return carry, y` becomes `return carry, None`."""
-    _, result = _returned(fact, ctx)
-    if result is None:
+    body, result = _returned(fact, ctx)
+    if body is None or result is None:
         return None
-    return Fix("Stack nothing", Applicability.UNSAFE, (ctx.replace(result.elements[1], "None"),))
+    kind = Applicability.UNSAFE if _has_one_user(body, ctx) else Applicability.DISPLAY
+    return Fix("Stack nothing", kind, (ctx.replace(result.elements[1], "None"),))
+
+
+def _has_one_user(body: cst.CSTNode, ctx: Context) -> bool:
+    """Whether the scan is all in view that uses its body: nobody else then misses what it no longer returns."""
+    import libcst as cst
+
+    around = next(ctx.parents(body), None)
+    name = ""
+    if isinstance(body, cst.FunctionDef):
+        name = body.name.value
+    elif isinstance(around, cst.Assign) and len(around.targets) == 1:
+        name = ctx.focus.code(around.targets[0].target)
+    if not name:
+        return isinstance(around, cst.Arg)  # a lambda that is written in the call
+    uses = (node for node in ast.walk(ctx.focus.tree) if name in _said(node))
+    return len(list(uses)) == 1 and not ctx.is_taken(name)
+
+
+def _said(node: ast.AST) -> tuple[str, ...]:
+    """The names that a node may take a function by; a string may stand in `__all__` or be asked of `getattr`."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        return (node.id,)
+    if isinstance(node, ast.Attribute):
+        return (node.attr,)
+    return (node.value,) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ()
 
 
 def _returned(fact: Scan, ctx: Context) -> tuple[cst.CSTNode | None, cst.Tuple | None]:
