@@ -48,7 +48,6 @@ MISSES = {
     "11/JAX111/bad_1.py": "a number in a named tuple that goes through two `_replace` on its way to the boundary",
     "11/JAX201/bad_1.py": "an attribute changed on one member of a list of objects, which another method calls",
     "11/JAX206/bad_1.py": "a field of an environment, concatenated with numpy under a wrapper's vmap",
-    "11/JAX309/bad_1.py": "the loop's length is a static argument's default that bears a module's name",
     "11/JAX314/bad_1.py": "the arrays of a class, put on the device by an option and cut in `__getitem__`",
     "11/JAX316/bad_1.py": "a batch of a data class beside a cache, donated in a nested function",
     "11/JAX505/bad_1": "a switch that an environment variable asks for",

@@ -6,10 +6,11 @@ import ast
 from typing import Any
 
 from jaxlint.flow.domain.closures import Closure
-from jaxlint.flow.domain.kinds import API, TREE
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import API, CONSTANT, LAZY, TREE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.program import LoadedModule, api
+from jaxlint.flow.program import LoadedModule, Program, api
 from jaxlint.jax_api.precision import dtype_named
 
 
@@ -52,8 +53,21 @@ def bind(
         bound["**"] = tree(others)
     for name, default in function.defaults.items():
         if name not in bound:
-            bound[name] = default_value(default, function.module)
+            bound[name] = default_of(function, default, frame.run.program)
     return bound
+
+
+def default_of(function: Function, node: ast.expr, program: Program) -> Value:
+    """The value of a parameter's default, which may bear the name of one of the module's numbers."""
+    if not isinstance(node, ast.Name):
+        return default_value(node, function.module)
+    if function.parent is not None or (function.cls is not None and node.id in function.cls.attributes):
+        return UNKNOWN_VALUE  # another scope may have a name like that
+    found = (function.module.names or {}).get(node.id)
+    if found is not None and found.kind == LAZY:
+        found = program.force(found)
+    number = found is not None and found.kind == CONSTANT and isinstance(found.data, (int, float, str))
+    return Value(CONSTANT, data=found.data) if found is not None and number else UNKNOWN_VALUE
 
 
 def default_value(node: ast.expr, module: LoadedModule | None = None) -> Value:

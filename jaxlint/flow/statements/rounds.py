@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jaxlint.flow.calls.argument_binding import default_of
 from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, SHAPE, UNKNOWN
 from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import Value
@@ -98,9 +99,8 @@ def _default(frame: Frame, node: ast.expr | None) -> int | None:
     if frame.function is None or not isinstance(node, ast.Name):
         return None
     default = frame.function.defaults.get(node.id)
-    if isinstance(default, ast.Constant) and type(default.value) is int:
-        return default.value
-    return None
+    number = default_of(frame.function, default, frame.run.program).data if default is not None else None
+    return number if type(number) is int else None
 
 
 def measured(frame: Frame, node: ast.expr | None) -> str:
