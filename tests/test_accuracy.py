@@ -45,7 +45,6 @@ MISSES = {
     "6/JAX316/bad_4.py": "another dtype of the same size, made by `bitcast_convert_type`",
     "11/JAX104/bad_1.py": "arrays of lists that a helper groups by what the data says",
     "11/JAX105/bad_1.py": "`np.nonzero` of a named tuple's field that another class's generator yields",
-    "11/JAX111/bad_1.py": "a number in a named tuple that goes through two `_replace` on its way to the boundary",
     "11/JAX201/bad_1.py": "an attribute changed on one member of a list of objects, which another method calls",
     "11/JAX206/bad_1.py": "a field of an environment, concatenated with numpy under a wrapper's vmap",
     "11/JAX314/bad_1.py": "the arrays of a class, put on the device by an option and cut in `__getitem__`",

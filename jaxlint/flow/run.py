@@ -29,6 +29,7 @@ from jaxlint.jax_api.transforms import EAGER
 if TYPE_CHECKING:
     from jaxlint.flow.retrace.carry import Carry
     from jaxlint.flow.syntax.bindings import Bindings
+    from jaxlint.flow.syntax.walking import LoopNode
 
 
 # Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed
@@ -61,6 +62,7 @@ class Run:
         self.bindings: dict[ast.AST, Bindings] = {}  # see flow.bindings
         self.parents: dict[ast.AST, dict[ast.AST, ast.AST]] = {}  # see flow.stack_use
         self.carries: dict[int, Carry] = {}  # see flow.carry
+        self.loops: list[LoopNode] = []  # those that are running
         self.field_carries: dict[tuple[object, str], Carry] = {}
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
         self.filled: dict[tuple[ast.AST, str], ast.AST | None] = {}  # see flow.filled

@@ -8,67 +8,84 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.boundaries.crossing import Passed
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.domain.boundary_state import BoundaryState
-from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, DEVICE, INSTANCE, SCALAR, TRACED, TREE
+from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, CONSTANT, DEVICE, INSTANCE, TREE
 from jaxlint.flow.domain.objects import Instance
 from jaxlint.flow.domain.operand import dotted_name
-from jaxlint.flow.domain.tags import INTEGER, NOTHING_OR, STRONG, TYPES
-from jaxlint.flow.domain.values import Value, is_number
+from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.precision.weak_types import is_weak
-from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.retrace.tree_changes import (
+    Change,
+    Start,
+    changes,
+    field_start,
+    item_start,
+    members,
+    own_start,
+    with_members,
+)
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.syntax.bindings import bindings_of
 from jaxlint.flow.syntax.walking import walk
 from jaxlint.jax_api.transforms import EAGER
 
-_ARRAYS = (*CONCRETE, TRACED)  # the fields of an object that a boundary returns are as they are in its trace
-
-
 _CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__"})
 
 
 class Carry(NamedTuple):
-    """A name that a loop carries: its value in front of the loop, and after a round."""
+    """A name that a loop carries, or a leaf of one: its value in front of the loop, and after a round."""
 
     name: str
     before: Value
     after: Value
     value: Value  # what stands for both
     start: Start
-
-
-class Start(NamedTuple):
-    """Where a value was written, as far as its own origin does not tell."""
-
-    module: LoadedModule
-    node: ast.AST | None
-
-
-class Change(NamedTuple):
-    """A part that is another thing from the second round on. `what`: "none", "keys", "length", "empty" or "weak";
-    `whole`: a weak number becomes an array of integers."""
-
-    what: str
-    path: str
-    start: Start
-    whole: bool
+    loop: ast.stmt | None = None  # None: a field, which the calls of a method carry
 
 
 def carried(frame: Frame, loop: ast.stmt, name: str, before: Value, after: Value, joined: Value) -> Value:
     """The value of a carried name at the start of any round, known again if the two differ in kind."""
     if frame.level != EAGER or before is after or not _may_change(before, after):
         return joined
-    value = joined.but()
-    frame.run.carries[id(value)] = Carry(name, before, after, value, _written(frame, loop, name))
+    start = _written(frame, loop, name)
+    value = _with_leaves(frame, loop, before, after, joined, name, start)
+    if value is joined:
+        value = joined.but()
+    frame.run.carries[id(value)] = Carry(name, before, after, value, start, loop)
     return value
+
+
+def _with_leaves(
+    frame: Frame, loop: ast.stmt, before: Value, after: Value, joined: Value, name: str, start: Start
+) -> Value:
+    """The same tree of leaves that are known again, too: `state._replace(x=…)` makes another tree of them."""
+    if not before.kind == after.kind == joined.kind or joined.kind not in (TREE, INSTANCE):
+        return joined
+    old, new, both = members(before), members(after), members(joined)
+    if not old or old.keys() != new.keys() or old.keys() != both.keys():
+        return joined
+    start = own_start(before, start)
+    known: dict[Any, Value] = {}
+    for key, value in both.items():
+        path = f"{name}.{key}" if joined.kind == INSTANCE else f"{name}[{key!r}]"
+        at = field_start(start, key) if joined.kind == INSTANCE else item_start(start, key)
+        was, now = old[key], new[key]
+        if was is not now and is_weak(was) and now.kind in ARRAYS:
+            known[key] = leaf = value.but()
+            frame.run.carries[id(leaf)] = Carry(path, was, now, leaf, at, loop)
+        else:
+            leaf = _with_leaves(frame, loop, was, now, value, path, at)
+            if leaf is not value:
+                known[key] = leaf
+    return with_members(joined, {**both, **known}) if known else joined
 
 
 def field_carried(frame: Frame, thing: Instance, name: str, before: Value, after: Value) -> None:
@@ -94,85 +111,6 @@ def _written(frame: Frame, loop: ast.stmt, name: str) -> Start:
     if node is None and frame.function is not None:
         node = frame.function.defaults.get(name)
     return Start(frame.module, node)
-
-
-# ---------------------------------------------------------------- comparing
-
-
-def changes(before: Value, after: Value, start: Start, path: str = "", depth: int = 0) -> Iterator[Change]:
-    """The parts that are something else after a round."""
-    start = _own_start(before, start)
-    if before.kind == CONSTANT and before.data is None:
-        if after.kind in (*_ARRAYS, TREE, INSTANCE, SCALAR) or is_number(after) or after.tags & NOTHING_OR:
-            yield Change("none", path, start, False)
-    elif is_weak(before) and after.kind in _ARRAYS and after.tags & TYPES:
-        whole = type(before.data) is int or bool(before.tags & INTEGER)
-        to_whole = bool(after.tags & INTEGER)
-        if (after.tags & STRONG and (whole or not to_whole)) or (whole and not to_whole):
-            yield Change("weak", path, start, to_whole)
-    elif depth > 3:
-        return
-    elif before.kind == after.kind == TREE:
-        yield from _in_trees(before, after, start, path, depth)
-    elif before.kind == after.kind == INSTANCE and before.data.cls is after.data.cls:
-        for name, field in before.data.fields.items():
-            new = after.data.fields.get(name)
-            if new is not None and before.data.cls.is_pytree_value:
-                yield from changes(field, new, _field(start, name), f"{path}.{name}", depth + 1)
-    elif _is_empty(before) and after.kind in (*_ARRAYS, INSTANCE):
-        yield Change("empty", path, start, False)
-
-
-def _is_empty(value: Value) -> bool:
-    return value.kind == TREE and value.data is not None and not value.data
-
-
-def _in_trees(before: Value, after: Value, start: Start, path: str, depth: int) -> Iterator[Change]:
-    old, new = before.data, after.data
-    if old.__class__ is list and new.__class__ is list:
-        if len(old) != len(new):
-            yield Change("length", path, start, False)
-            return
-        for i, (was, now) in enumerate(zip(old, new, strict=True)):
-            yield from changes(was, now, _item(start, i), f"{path}[{i}]", depth + 1)
-    elif old.__class__ is dict and new.__class__ is dict:
-        if old.keys() != new.keys():
-            yield Change("keys", path, start, False)
-            return
-        for key, was in old.items():
-            yield from changes(was, new[key], _item(start, key), f"{path}[{key!r}]", depth + 1)
-    elif _is_empty(before) and new is None and after.element is not None:
-        yield Change("empty", path, start, False)
-
-
-def _own_start(value: Value, start: Start) -> Start:
-    """Where a value was written: a display or a literal says so itself."""
-    origin = value.origin
-    if origin is None or not hasattr(origin.node, "lineno") or origin.word == "field":
-        return start
-    return Start(origin.module, origin.node)
-
-
-def _item(start: Start, key: object) -> Start:
-    """The member of a display."""
-    node = start.node
-    if isinstance(node, (ast.Tuple, ast.List)) and type(key) is int and key < len(node.elts):
-        return Start(start.module, node.elts[key])
-    if isinstance(node, ast.Dict):
-        for name, value in zip(node.keys, node.values, strict=True):
-            if isinstance(name, ast.Constant) and name.value == key:
-                return Start(start.module, value)
-    return start
-
-
-def _field(start: Start, name: str) -> Start:
-    """The argument of a constructor."""
-    node = start.node
-    if isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg == name:
-                return Start(start.module, keyword.value)
-    return start
 
 
 # ---------------------------------------------------------------- facts
@@ -202,7 +140,7 @@ class PendingCarry(PendingFact):
 
     def fact(self) -> Fact | None:
         carry = self.carry or self._of_field()
-        found = next(changes(carry.before, carry.after, carry.start), None) if carry is not None else None
+        found = _change(carry) if carry is not None else None
         if carry is None or found is None or not hasattr(found.start.node, "lineno"):
             return None
         assert found.start.node is not None
@@ -234,6 +172,13 @@ class PendingCarry(PendingFact):
         return carry
 
 
+def _change(carry: Carry) -> Change | None:
+    """What is said of it: the leaves of what a loop carries are known, and speak for themselves."""
+    found = changes(carry.before, carry.after, carry.start)
+    apart = carry.loop is not None
+    return next((c for c in found if not (apart and c.path and c.what == "weak")), None)
+
+
 def _stores_field(node: ast.Assign, name: str) -> bool:
     stored = (n for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Attribute))
     return any(n.attr == name and isinstance(n.ctx, ast.Store) for n in stored)
@@ -248,14 +193,21 @@ def note_carried(frame: Frame, state: BoundaryState, node: ast.AST, arguments: l
         field = _field_passed(frame, passed.node)
         if field is not None:
             frame.log.append(PendingCarry(frame, state, node, None, field))
-        members = passed.value.data if passed.value.kind == TREE and carries else None
-        values = [passed.value, *(members if members.__class__ is list else ())]
-        values += members.values() if members.__class__ is dict else ()
-        for value in values:
+        for value in _in_tree(passed.value) if carries else ():
             carry = carries.get(id(value))
+            if carry is None or carry.loop not in frame.run.loops:
+                continue
             longer = changing(frame, passed.node, value) is not None  # more is said of it, see flow.optional
-            if carry is not None and not longer and not _is_tested(frame, carry.name):
+            if not longer and not _is_tested(frame, carry.name):
                 frame.log.append(PendingCarry(frame, state, node, carry, (None, "")))
+
+
+def _in_tree(value: Value, depth: int = 0) -> Iterator[Value]:
+    """A value and what it holds."""
+    yield value
+    if depth < 3 and (value.kind == TREE or value.kind == INSTANCE):
+        for member in members(value).values():
+            yield from _in_tree(member, depth + 1)
 
 
 def _field_passed(frame: Frame, node: ast.AST) -> tuple[object, str] | None:

@@ -117,8 +117,10 @@ def _pass(
     loop = Loop(node, iterable)
     loop.growing = growing
     frame.loops.append(loop)
+    frame.run.loops.append(node)
     head()
     ended = execute(frame, node.body)
+    frame.run.loops.pop()
     frame.loops.pop()
     after = None if ended else frame.names
     frame.names = join_environments(after, loop.continued) or dict(frame.names)
