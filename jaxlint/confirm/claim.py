@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jaxlint.finding import Finding, Place
+from jaxlint.confirm.expression import Expression
+from jaxlint.finding import Finding, Place, Span
 from jaxlint.project.statements import Stretch
 
 MOST = 12  # related places that are looked at
@@ -26,11 +27,12 @@ class Site(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A finding, the statement it points at and those that explain it."""
+    """A finding, the statement it points at and those that explain it, and the expression in that statement."""
 
     finding: Finding
     site: Site
     related: tuple[Site, ...]
+    expression: Expression = Expression()
 
     @property
     def sites(self) -> tuple[Site, ...]:
@@ -42,8 +44,13 @@ class Claim(NamedTuple):
         return any(site.holds(str(file), int(str(line))) for file, line, _ in stack for site in self.sites)
 
 
-def claim(finding: Finding, stretch: Callable[[str, int, int], Stretch | None]) -> Claim:
-    """The claim of a finding. `stretch` gives the statement at a line and column of a file (absolute)."""
+def claim(
+    finding: Finding,
+    stretch: Callable[[str, int, int], Stretch | None],
+    expression: Callable[[str, Span], Expression],
+) -> Claim:
+    """The claim of a finding. `stretch` gives the statement at a line and column of a file (absolute), `expression`
+    the expression at a place of one."""
 
     def site(place: Place, message: str = "") -> Site:
         file = os.path.realpath(place.path)
@@ -53,4 +60,5 @@ def claim(finding: Finding, stretch: Callable[[str, int, int], Stretch | None]) 
         return Site(file, found.first, found.last, message)
 
     related = [site(item.place, item.message) for item in finding.related[:MOST]]
-    return Claim(finding, site(finding.place), tuple(dict.fromkeys(related)))
+    here = site(finding.place)
+    return Claim(finding, here, tuple(dict.fromkeys(related)), expression(here.file, finding.place.span))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from jaxlint.confirm.claim import Claim, claim
-from jaxlint.finding import Finding
+from jaxlint.confirm.expression import Expression, expression
+from jaxlint.finding import Finding, Span
 from jaxlint.project.comments import Comments
 from jaxlint.project.source import SourceError
 from jaxlint.project.statements import Statements, Stretch
@@ -22,7 +23,7 @@ class Claims:
     def of(self, finding: Finding) -> Claim:
         """The claim of a finding, the same each time."""
         if id(finding) not in self._known:
-            self._known[id(finding)] = claim(finding, self._stretch)
+            self._known[id(finding)] = claim(finding, self._stretch, self._expression)
         return self._known[id(finding)]
 
     def _stretch(self, file: str, line: int, column: int) -> Stretch | None:
@@ -37,3 +38,10 @@ class Claims:
                 self._statements[file] = Statements(tree, colons) if tree is not None else None
         statements = self._statements[file]
         return statements.around(line, column) if statements is not None else None
+
+    def _expression(self, file: str, place: Span) -> Expression:
+        try:
+            source = self.sources.parsed(file)
+        except SourceError:
+            return Expression()
+        return expression(source.tree, source.text, place)

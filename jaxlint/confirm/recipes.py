@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from jaxlint.confirm.arms import absorbed, configuration, faults, growth, retrace, told
+from jaxlint.confirm.arms import absorbed, configuration, faults, growth, retrace, told, trace_faults
 from jaxlint.confirm.claim import Claim, Site
 from jaxlint.confirm.judgement import Judgement
 from jaxlint.confirm.observed import Observed
@@ -56,7 +56,8 @@ RECIPES: Mapping[str, Recipe] = {
         ("JAX101", "JAX102", "JAX104", "JAX106", "JAX108", "JAX110", "JAX111", "JAX114"), _RETRACE
     ),
     **dict.fromkeys(("JAX103", "JAX105", "JAX107", "JAX109", "JAX112"), _RETRACE_AGAIN),
-    **dict.fromkeys(("JAX113", "JAX205", "JAX206", "JAX207", "JAX208", "JAX209"), _FAULT),
+    **dict.fromkeys(("JAX205", "JAX206", "JAX207", "JAX208"), _FAULT._replace(judge=trace_faults.judge)),
+    **dict.fromkeys(("JAX113", "JAX209"), _FAULT),
     **dict.fromkeys(("JAX302", "JAX317"), _CALLED_FAULT),
     **dict.fromkeys(("JAX201", "JAX202"), Recipe(absorbed.unseen_change)),
     **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace, more=absorbed.callers)),

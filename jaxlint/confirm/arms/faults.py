@@ -1,4 +1,7 @@
-"""Claims that code raises: a trace that fails, a deleted buffer, one buffer donated twice."""
+"""Claims that code raises: a tracer that got out, a deleted buffer, one buffer donated twice.
+
+Those about a line that cannot be traced are judged in `trace_faults`.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +34,16 @@ _SAID: Mapping[str, tuple[str, ...]] = {
     "JAX302": ("deleted", "donated"),
     "JAX317": ("donate", "INVALID_ARGUMENT"),
 }
-_AT_TRACE = ("JAX205", "JAX206", "JAX207", "JAX208")
 
 
 def judge(claim: Claim, seen: Observed) -> Judgement:
     """Confirmed where one of the claim's statements raises what was said; refuted where it runs through."""
     code = claim.finding.code
     for site, run in seen.every_run(claim):
-        if _expected(code, run.get("raised", ()), str(run.get("message", ""))):
-            return confirmed(f"line {site.first} raises {run['raised'][0]}: {_short(run['message'])}")
+        if expected(code, run.get("raised", ()), str(run.get("message", ""))):
+            return confirmed(f"line {site.first} raises {run['raised'][0]}: {short(run['message'])}")
     raised = seen.raised
-    if raised is not None and _expected(code, raised["kinds"], str(raised["message"])):
+    if raised is not None and expected(code, raised["kinds"], str(raised["message"])):
         if seen.raised_within(claim.sites):
             return confirmed(f"the program stops at {seen.raised_at}")
         # What is found out when the code is called lies elsewhere than the claim.
@@ -50,20 +52,16 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     runs = seen.runs(claim.site)
     if not runs:
         return undecided(seen.not_reached(claim.site))
-    through = [run for run in runs if "raised" not in run]
-    traced = [run for run in through if run["tracing"]]
-    if code in _AT_TRACE:
-        if traced:
-            return refuted(f"line {claim.site.first} was traced {times(len(traced))} without an error")
-        return undecided(f"line {claim.site.first} ran, but never in traced code")
     if raised is not None:
         return undecided(f"the program stopped at {seen.raised_at}")
     if code in ("JAX204", "JAX209"):
         return undecided("no tracer that had got out was used again in this run")
+    through = [run for run in runs if "raised" not in run]
     return refuted(f"line {claim.site.first} ran {times(len(through))} without an error")
 
 
-def _expected(code: str, kinds: tuple[str, ...] | list[str], message: str) -> bool:
+def expected(code: str, kinds: tuple[str, ...] | list[str], message: str) -> bool:
+    """Whether an exception is what a claim of this code foretells."""
     if not any(kind in EXPECTED[code] for kind in kinds):
         return False
     said = _SAID.get(code)
@@ -81,5 +79,6 @@ def _leaked_from(claim: Claim, message: str) -> bool:
     return any(re.search(rf"{re.escape(line)}\b", message) for line in lines)
 
 
-def _short(message: object) -> str:
+def short(message: object) -> str:
+    """The beginning of a message, on one line."""
     return " ".join(str(message).split())[:120]

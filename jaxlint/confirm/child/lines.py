@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from . import passing, stack, state
+from . import passing, stack, state, values
 
 Trace = Callable[[FrameType, str, Any], Any]
 _MOST = 40  # runs of a line that are sampled; later ones are counted only
@@ -31,7 +31,9 @@ class Watch:
 
     A run: `at` and `until` (moments), `tracing`, and for the first ones `stack`, `before` and `after`, the state
     (`state.sample`) around the statement, and `changed`, the options of jax that it changed. What comes after
-    is missing where the statement did not come to an end; `raised` then names the types of what it raised.
+    is missing where the statement did not come to an end; `raised` then names the types of what it raised, and
+    `raised_at` the innermost place of the user's that it came from. In a trace `transformations` are in progress
+    and `values` are read (`values.read`).
     With `growth`, garbage is collected before each look and the memory of Python and numpy counted, so that
     what is seen to grow is held by someone. With `peaks` a run outside of traces has `peak_bytes` (`passing`).
     """
@@ -93,6 +95,7 @@ class Watch:
             for _, _, run in self._open.get(frame, ()):
                 run.setdefault("raised", [kind.__name__ for kind in argument[0].__mro__[:-1]])
                 run.setdefault("message", str(argument[1])[:300])
+                run.setdefault("raised_at", stack.raised_at(argument[2]))
         elif event == "return":
             self._close(frame, 0)
             self._open.pop(frame, None)
@@ -116,6 +119,9 @@ class Watch:
             run["config"] = state.configuration()
             run["stack"] = stack.user_stack(frame)
             run["within"] = self.entered()
+            if run["tracing"]:
+                run["transformations"] = values.transformations()
+                run["values"] = values.read(frame, first, last)
             if self._peaks and not run["tracing"] and not self._peak:
                 self._peak[run["at"]] = passing.Peak()
                 self._peak[run["at"]].start()

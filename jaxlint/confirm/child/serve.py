@@ -27,6 +27,8 @@ import sys
 import traceback
 from typing import Any, BinaryIO
 
+from . import stack
+
 PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
 
@@ -130,12 +132,14 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def raised(error: BaseException) -> dict[str, Any]:
-    """An exception as plain data: its type by name, its text, and the frames outermost first."""
+    """An exception as plain data: its type by name, its text, and the frames outermost first; the innermost one of
+    the user's is `at`."""
     frames = [
         [frame.filename, frame.lineno or 0, frame.name] for frame in traceback.extract_tb(error.__traceback__)
     ]
     kinds = [kind.__name__ for kind in type(error).__mro__[:-1]]
-    return {"kind": kinds[0], "kinds": kinds, "message": _text(error), "frames": frames}
+    at = stack.raised_at(error.__traceback__)
+    return {"kind": kinds[0], "kinds": kinds, "message": _text(error), "frames": frames, "at": at}
 
 
 def _text(error: BaseException) -> str:

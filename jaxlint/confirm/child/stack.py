@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import sysconfig
-from types import FrameType
+from types import FrameType, TracebackType
 
 Place = list[object]  # [file, line, function]
 
@@ -32,4 +32,15 @@ def user_stack(frame: FrameType | None = None, limit: int = 40) -> list[Place]:
         if is_user(at.f_code.co_filename):
             found.append([at.f_code.co_filename, at.f_lineno, at.f_code.co_name])
         at = at.f_back
+    return found
+
+
+def raised_at(traceback: TracebackType | None) -> Place | None:
+    """The innermost of the user's frames that an exception has gone through."""
+    found: Place | None = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_user(code.co_filename):
+            found = [code.co_filename, traceback.tb_lineno, code.co_name]
+        traceback = traceback.tb_next
     return found
