@@ -136,6 +136,17 @@ class Program:
             return api(dotted)
         return self.member(owner, last)
 
+    def named(self, module: LoadedModule, dotted: str) -> Value | None:
+        """What a module means by a dotted name, in an annotation for instance; None where it knows no such name."""
+        head, *rest = dotted.split(".")
+        found = (module.names or {}).get(head)
+        for name in (None, *rest):
+            if found is not None and name is not None:
+                found = self.member(found.data.entry, name) if found.kind == MODULE else None
+            if found is not None and found.kind == LAZY:
+                found = self.force(found)
+        return found
+
     def member(self, entry: ModuleEntry, name: str) -> Value:
         """A name of one of the project's modules, a submodule included."""
         module = self.load(entry)

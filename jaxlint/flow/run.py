@@ -164,7 +164,11 @@ class Run:
         for name in (*function.params, *function.keyword_only):
             value = arguments.get(name)
             if value is None or (eager and value.kind == UNKNOWN and not value.tags):
-                value = when_unknown(function, name, value or missing) if eager else value or missing
+                value = (
+                    when_unknown(self.program, function, name, value or missing)
+                    if eager
+                    else value or missing
+                )
             if value.tags & LENGTHENED:
                 value = value.but(tags=value.tags & ~LENGTHENED)
             names[name] = (

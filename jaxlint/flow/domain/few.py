@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import CLASS, LAZY, MODULE
+from jaxlint.flow.domain.kinds import CLASS
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.program import LoadedModule, Program
 
@@ -29,20 +29,9 @@ def _names_few(program: Program, module: LoadedModule, text: str) -> bool:
     members = [part.strip() for part in text.split("|") if part.strip() != "None"]
     if len(members) > 1 or members != [text]:
         return bool(members) and all(_names_few(program, module, part) for part in members)
-    return is_enum(_named(program, module, text))
+    return is_enum(program.named(module, text))
 
 
 def is_enum(value: Value | None) -> bool:
     """An enum of the project."""
     return value is not None and value.kind == CLASS and value.data.family == "enum"
-
-
-def _named(program: Program, module: LoadedModule, dotted: str) -> Value | None:
-    head, *rest = dotted.split(".")
-    found = (module.names or {}).get(head)
-    for name in (None, *rest):
-        if found is not None and name is not None:
-            found = program.member(found.data.entry, name) if found.kind == MODULE else None
-        if found is not None and found.kind == LAZY:
-            found = program.force(found)
-    return found

@@ -66,7 +66,8 @@ def _identity(left: Value, right: Value, is_: bool) -> Value:
 
 
 def _membership(frame: Frame, node: ast.Compare, left: Value, right: Value) -> Value:
-    if right.kind == TRACED or (
+    is_text = left.tags & TEXT or (left.kind == CONSTANT and isinstance(left.data, str))
+    if (right.kind == TRACED and not is_text) or (  # with a text it asks for a key of a tree, such as a gradient
         left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict
     ):
         traced.demand(frame, node, TRACED_MASK, "in")
