@@ -67,9 +67,9 @@ def _identity(left: Value, right: Value, is_: bool) -> Value:
 
 def _membership(frame: Frame, node: ast.Compare, left: Value, right: Value) -> Value:
     is_text = left.tags & TEXT or (left.kind == CONSTANT and isinstance(left.data, str))
-    if (right.kind == TRACED and not is_text) or (  # with a text it asks for a key of a tree, such as a gradient
-        left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict
-    ):
+    # With a text it asks for a key of a tree, such as a gradient's.
+    compares = right.kind == TRACED and not is_text
+    if compares or (left.kind == TRACED and right.kind == TREE and right.data.__class__ is not dict):
         traced.demand(frame, node, TRACED_MASK, "in")
     if right.kind == API and frame.level:
         impure.environment(frame, node, right, left)
