@@ -63,7 +63,8 @@ class Run:
         self.parents: dict[ast.AST, dict[ast.AST, ast.AST]] = {}  # see flow.stack_use
         self.carries: dict[int, Carry] = {}  # see flow.carry
         self.loops: list[LoopNode] = []  # those that are running
-        self.field_carries: dict[tuple[object, str], Carry] = {}
+        self.field_carries: dict[tuple[object, str], Carry] = {}  # see flow.field_carry
+        self.field_leaves: dict[int, tuple[object, str, Carry]] = {}
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
         self.filled: dict[tuple[ast.AST, str], ast.AST | None] = {}  # see flow.filled
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.

@@ -15,7 +15,6 @@ from jaxlint.flow.boundaries.crossing import Passed
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, CONSTANT, DEVICE, INSTANCE, TREE
-from jaxlint.flow.domain.objects import Instance
 from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
@@ -34,10 +33,7 @@ from jaxlint.flow.retrace.tree_changes import (
 )
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.syntax.bindings import bindings_of
-from jaxlint.flow.syntax.walking import walk
 from jaxlint.jax_api.transforms import EAGER
-
-_CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__"})
 
 
 class Carry(NamedTuple):
@@ -53,9 +49,11 @@ class Carry(NamedTuple):
 
 def carried(frame: Frame, loop: ast.stmt, name: str, before: Value, after: Value, joined: Value) -> Value:
     """The value of a carried name at the start of any round, known again if the two differ in kind."""
-    if frame.level != EAGER or before is after or not _may_change(before, after):
+    if frame.level != EAGER or before is after or not may_change(before, after):
         return joined
     start = _written(frame, loop, name)
+    if start.node is None and before.origin is not None:
+        start = Start(before.origin.module, before.origin.node)  # a field
     value = _with_leaves(frame, loop, before, after, joined, name, start)
     if value is joined:
         value = joined.but()
@@ -88,16 +86,7 @@ def _with_leaves(
     return with_members(joined, {**both, **known}) if known else joined
 
 
-def field_carried(frame: Frame, thing: Instance, name: str, before: Value, after: Value) -> None:
-    """A field is stored again: what a method left there the next call of it begins with."""
-    if frame.level == EAGER and _may_change(before, after):
-        at = before.origin
-        start = Start(at.module, at.node) if at is not None else Start(frame.module, None)
-        carry = Carry(f"self.{name}", before, after, after, start)
-        frame.run.field_carries.setdefault((thing.identity, name), carry)
-
-
-def _may_change(before: Value, after: Value) -> bool:
+def may_change(before: Value, after: Value) -> bool:
     if before.kind in (TREE, INSTANCE):
         return after.kind in (TREE, INSTANCE, *CONCRETE)
     nothing = before.kind == CONSTANT and before.data is None
@@ -119,16 +108,9 @@ def _written(frame: Frame, loop: ast.stmt, name: str) -> Start:
 class PendingCarry(PendingFact):
     """A carried value that is passed to a boundary as it is at the start of a round, or of a method's call."""
 
-    __slots__ = ("carry", "field", "loop", "path", "place", "proof", "run", "state", "symbol")
+    __slots__ = ("carry", "loop", "place", "proof", "run", "state", "symbol")
 
-    def __init__(
-        self,
-        frame: Frame,
-        state: BoundaryState,
-        node: ast.AST,
-        carry: Carry | None,
-        field: tuple[object, str],
-    ) -> None:
+    def __init__(self, frame: Frame, state: BoundaryState, node: ast.AST, carry: Carry | None) -> None:
         self.run = frame.run
         self.state = state
         self.place: Place = frame.place(node)
@@ -136,10 +118,12 @@ class PendingCarry(PendingFact):
         self.proof = frame.proof()
         self.loop = frame.innermost_loop()
         self.carry = carry
-        self.field = field
+
+    def carried(self) -> Carry | None:
+        return self.carry
 
     def fact(self) -> Fact | None:
-        carry = self.carry or self._of_field()
+        carry = self.carried()
         found = _change(carry) if carry is not None else None
         if carry is None or found is None or not hasattr(found.start.node, "lineno"):
             return None
@@ -155,22 +139,6 @@ class PendingCarry(PendingFact):
             *common, name=name, how=found.what, use=self.place, boundary=boundary, loop=loop
         )
 
-    def _of_field(self) -> Carry | None:
-        """What a field is at first and after a call, where nothing but that call stores something in it."""
-        thing, name = self.field
-        carry = self.run.field_carries.get(self.field)
-        if carry is None or not isinstance(thing, Instance):
-            return None
-        line = self.place.span.line
-        for method in thing.cls.methods.values():
-            for node in walk(method.node):
-                if not isinstance(node, ast.Assign) or not _stores_field(node, name):
-                    continue
-                first = method.name in _CONSTRUCTORS or isinstance(node.value, ast.Constant)
-                if not first and not node.lineno <= line <= (node.end_lineno or node.lineno):
-                    return None
-        return carry
-
 
 def _change(carry: Carry) -> Change | None:
     """What is said of it: the leaves of what a loop carries are known, and speak for themselves."""
@@ -179,48 +147,33 @@ def _change(carry: Carry) -> Change | None:
     return next((c for c in found if not (apart and c.path and c.what == "weak")), None)
 
 
-def _stores_field(node: ast.Assign, name: str) -> bool:
-    stored = (n for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Attribute))
-    return any(n.attr == name and isinstance(n.ctx, ast.Store) for n in stored)
-
-
 def note_carried(frame: Frame, state: BoundaryState, node: ast.AST, arguments: list[Passed]) -> None:
     """The arguments of an eager boundary call, or members of them, that a loop or an object carries."""
+    from jaxlint.flow.retrace.field_carry import note_field_passed
+
     carries = frame.run.carries
     for passed in arguments:
         if passed.is_static(state):
             continue
-        field = _field_passed(frame, passed.node)
-        if field is not None:
-            frame.log.append(PendingCarry(frame, state, node, None, field))
-        for value in _in_tree(passed.value) if carries else ():
+        note_field_passed(frame, state, node, passed)
+        for value in in_tree(passed.value) if carries else ():
             carry = carries.get(id(value))
             if carry is None or carry.loop not in frame.run.loops:
                 continue
             longer = changing(frame, passed.node, value) is not None  # more is said of it, see flow.optional
-            if not longer and not _is_tested(frame, carry.name):
-                frame.log.append(PendingCarry(frame, state, node, carry, (None, "")))
+            if not longer and not is_tested(frame, carry.name):
+                frame.log.append(PendingCarry(frame, state, node, carry))
 
 
-def _in_tree(value: Value, depth: int = 0) -> Iterator[Value]:
+def in_tree(value: Value, depth: int = 0) -> Iterator[Value]:
     """A value and what it holds."""
     yield value
     if depth < 3 and (value.kind == TREE or value.kind == INSTANCE):
         for member in members(value).values():
-            yield from _in_tree(member, depth + 1)
+            yield from in_tree(member, depth + 1)
 
 
-def _field_passed(frame: Frame, node: ast.AST) -> tuple[object, str] | None:
-    """The object and the field of `self.x`, where the method has not stored another value there before."""
-    if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)) or frame.function is None:
-        return None
-    owner = frame.names.get(node.value.id)
-    if owner is None or owner.kind != INSTANCE or f"{node.value.id}.{node.attr}" in frame.names:
-        return None
-    return None if _is_tested(frame, f"{node.value.id}.{node.attr}") else (owner.data.identity, node.attr)
-
-
-def _is_tested(frame: Frame, name: str) -> bool:
+def is_tested(frame: Frame, name: str) -> bool:
     """Whether the call stands under a test of the name: `if state is None: … else: …`."""
     tests = (branch.test for branch in frame.branches if isinstance(branch, ast.If))
     return any(dotted_name(n) == name for test in tests for n in ast.walk(test))

@@ -108,6 +108,24 @@ def field_start(start: Start, name: str) -> Start:
     return start
 
 
+def leaves(
+    before: Value, after: Value, start: Start, path: str = ""
+) -> Iterator[tuple[Value, Value, str, Start]]:
+    """(first, later, path, where the first was written) of the leaves of two trees of one structure."""
+    start = own_start(before, start)
+    if before.kind != after.kind or before.kind not in (TREE, INSTANCE):
+        yield before, after, path, start
+        return
+    old, new = members(before), members(after)
+    if old.keys() != new.keys() or path.count(".") + path.count("[") > 3:
+        return
+    for key, was in old.items():
+        if before.kind == INSTANCE:
+            yield from leaves(was, new[key], field_start(start, key), f"{path}.{key}")
+        else:
+            yield from leaves(was, new[key], item_start(start, key), f"{path}[{key!r}]")
+
+
 def members(value: Value) -> dict[Any, Value]:
     """The members of a display or the fields of a pytree object by key; none where they are not known apart."""
     if value.kind == INSTANCE:

@@ -37,7 +37,7 @@ from jaxlint.flow.host_memory import lending
 from jaxlint.flow.host_memory.dict_caches import note_fill
 from jaxlint.flow.host_memory.keeping import note_entry
 from jaxlint.flow.retrace import growth
-from jaxlint.flow.retrace.carry import field_carried
+from jaxlint.flow.retrace.field_carry import field_carried
 from jaxlint.flow.retrace.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.retrace.optional import key_stored
 from jaxlint.flow.statements.iteration import element_of
