@@ -67,6 +67,7 @@ _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES  # only if both have 
 
 _IMPORTED = frozenset((API, MODULE, LAZY))
 _CALLABLES = frozenset((FUNCTION, BOUNDARY, CLASS, ONE_OF))
+_CHOSEN = _CALLABLES | {INSTANCE}
 _CHOICES = 6  # so many callables are told apart
 
 
@@ -94,6 +95,8 @@ def join(a: Value, b: Value) -> Value:
         other = b if a.kind == CONSTANT else a
         if other.kind in _IMPORTED:
             return other  # `except ImportError: module = None`: who uses it has it
+        if other.kind in _CALLABLES:
+            return other.but(tags=other.tags | NOTHING_OR)  # `self.step = None`, until it is compiled
         if other.kind in (DEVICE, HOST, TRACED, TREE, INSTANCE):
             tags |= NOTHING_OR
     elif kinds == {CONSTANT, UNKNOWN}:
@@ -103,7 +106,7 @@ def join(a: Value, b: Value) -> Value:
             return other if same else other.but(tags=other.tags & ~EVEN)
     elif kinds == {API, UNKNOWN} and (a if a.kind == UNKNOWN else b).tags & BOUNDED:
         return Value(UNKNOWN, 0, BOUNDED)  # one more of few names
-    if kinds <= _CALLABLES:
+    if kinds <= _CHOSEN:
         return _one_of(a, b)
     if kinds == CONCRETE:
         return Value(DEVICE, 0, tags, None, None, a.origin or b.origin)
@@ -139,7 +142,7 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
         return _trees(a, b, tags, varies, origin)
     if kind == INSTANCE and a.data.cls is b.data.cls:
         return Value(INSTANCE, varies, tags, a.data.joined(b.data), None, origin)
-    if kind in _CALLABLES and a.data is not b.data:
+    if kind in _CHOSEN and a.data is not b.data:
         return _one_of(a, b)
     if FUNCTION <= kind < DTYPE or kind == PARTIAL:
         return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
@@ -157,12 +160,21 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
 
 
 def _one_of(a: Value, b: Value) -> Value:
-    """Either of two callables, in the order they were met."""
+    """Either of two callables, or objects of two classes, in the order they were met."""
     choices: list[Value] = []
     for value in (*(a.data if a.kind == ONE_OF else [a]), *(b.data if b.kind == ONE_OF else [b])):
-        if all(value.data is not known.data for known in choices):
+        alike = next((i for i, known in enumerate(choices) if _is_alike(known, value)), None)
+        if alike is None:
             choices.append(value)
+        elif value.kind == INSTANCE:
+            choices[alike] = join(choices[alike], value)
     return Value(ONE_OF, data=choices) if len(choices) <= _CHOICES else UNKNOWN_VALUE
+
+
+def _is_alike(known: Value, value: Value) -> bool:
+    if known.kind == value.kind == INSTANCE:
+        return known.data.cls is value.data.cls
+    return known.data is value.data
 
 
 def _trees(a: Value, b: Value, tags: int, varies: int, origin: Origin | None) -> Value:

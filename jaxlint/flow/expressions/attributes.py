@@ -8,6 +8,7 @@ from jaxlint.flow.domain.boundary_state import Read
 from jaxlint.flow.domain.classes import ClassInfo
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.joining import join_all
 from jaxlint.flow.domain.kinds import (
     API,
     ARRAYS,
@@ -22,6 +23,7 @@ from jaxlint.flow.domain.kinds import (
     INDEXER,
     INSTANCE,
     MODULE,
+    ONE_OF,
     PARAMETER,
     SCALAR,
     SHAPE,
@@ -77,6 +79,8 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
         return of_instance(frame, value, value.data.cls, node)
     if kind == CLASS:
         return _of_class(frame, value, node)
+    if kind == ONE_OF:
+        return join_all(attribute(frame, choice, node) for choice in value.data) or UNKNOWN_VALUE
     if kind == SHAPE or kind == DTYPE:
         return SHAPE_VALUE
     if kind == FUNCTION and name == "__wrapped__":

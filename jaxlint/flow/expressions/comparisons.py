@@ -20,7 +20,7 @@ from jaxlint.flow.domain.kinds import (
     TRACED,
     TREE,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, TEXT
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, NOTHING_OR, TEXT
 from jaxlint.flow.domain.values import BOOL_VALUE, TRACED_MASK, UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.shapes.element_counts import together
@@ -60,6 +60,8 @@ def _identity(left: Value, right: Value, is_: bool) -> Value:
     if right.kind == CONSTANT and right.data is None:
         if left.kind == CONSTANT:
             return Value(CONSTANT, data=(left.data is None) == is_)
+        if left.tags & NOTHING_OR:
+            return BOOL_VALUE
         if left.kind in (TRACED, DEVICE, HOST, FUNCTION, BOUNDARY, CLASS, INSTANCE, MODULE, TREE, SHAPE):
             return Value(CONSTANT, data=not is_)
     return BOOL_VALUE

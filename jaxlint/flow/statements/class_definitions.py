@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import sys
 
+from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.calls.pytree_classes import note_flattening, note_registration
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.classes import ClassInfo
 from jaxlint.flow.domain.closures import Scope
 from jaxlint.flow.domain.kinds import API, BOUNDARY, CLASS, FUNCTION
 from jaxlint.flow.domain.values import Value
-from jaxlint.flow.frame import STATEMENTS, Frame, evaluate, statement
+from jaxlint.flow.frame import STATEMENTS, Call, Frame, evaluate, statement
 from jaxlint.flow.syntax.annotations import annotation_text
 from jaxlint.flow.syntax.class_fields import is_converted, is_static_field
 from jaxlint.jax_api.categories import category
@@ -56,7 +57,17 @@ def class_def(frame: Frame, node: ast.ClassDef) -> None:
         if value.kind == BOUNDARY and value.data.in_class is None and _is_own_method(value.data, cls):
             value.data.in_class = cls
     frame.names, frame.outer, frame.defining = names, outer_scope, defining
-    frame.names[node.name] = Value(CLASS, data=cls)
+    frame.names[node.name] = made = Value(CLASS, data=cls)
+    for decorator in reversed(node.decorator_list):
+        _project_decorator(frame, made, decorator)
+
+
+def _project_decorator(frame: Frame, made: Value, node: ast.expr) -> None:
+    """A decorator of the project is called: most put the class into a registry. What it returns is taken for the
+    class again."""
+    callee = node.func if isinstance(node, ast.Call) else node
+    if evaluate(frame, callee).kind == FUNCTION:
+        call_value(frame, evaluate(frame, node), Call(node, [made], {}, decorator=True))
 
 
 def _is_own_method(state: BoundaryState, cls: ClassInfo) -> bool:
