@@ -21,6 +21,7 @@ from jaxlint.flow.calls import (
     wrappers,
 )
 from jaxlint.flow.config import processes
+from jaxlint.flow.device_memory import replication
 from jaxlint.flow.expressions import (
     arithmetic,
     call_expressions,
@@ -72,6 +73,7 @@ __all__ = [
     "numpy_calls",
     "optimizers",
     "processes",
+    "replication",
     "simple_expressions",
     "simple_statements",
     "sources",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxlint.flow.config.configuration import device_use
-from jaxlint.flow.device_memory.transfers import note_transfer
+from jaxlint.flow.device_memory.datasets import note_transfer
 from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE
 from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, is_number
 from jaxlint.flow.frame import Call, Frame, api_call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxlint.flow.calls.array_results import PADDING, TRACED_NUMBER, array_of, data_shaped, is_data_shaped
 from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.device_memory.attention import note_softmax
-from jaxlint.flow.device_memory.transfers import note_transfer
+from jaxlint.flow.device_memory.datasets import note_transfer
 from jaxlint.flow.domain.kinds import ARRAYS, CONSTANT, DEVICE, SCALAR, SHAPE, TRACED
 from jaxlint.flow.domain.tags import DATA_SHAPE, MEMBER
 from jaxlint.flow.domain.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_PARAMETER, TRACED_VALUE, Value
