@@ -14,6 +14,8 @@ from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
 
 _STEP = """\
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 
@@ -63,9 +65,48 @@ def main():
 
 main()
 """
+_DRAWN = """\
+def main(a):
+    state = jnp.zeros(a.shape[1])
+    for i in range(10):
+        state = step(state, i)
+    print(state)
 
 
-@pytest.mark.parametrize("program", [_THROUGH_A_PARAMETER, _BY_A_DEFAULT, _SCALED])
+main(jax.random.normal(jax.random.key(0), (2, {size})))
+"""
+_A_TREE = """\
+def main():
+    state = {{"w": jnp.ones(({size}, 2)), "b": jnp.zeros(2)}}
+    for i in range(10):
+        state = step(state, i)
+    print(state)
+
+
+main()
+"""
+_A_DATA_CLASS = """\
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Swarm:
+    place: jax.Array
+    speed: jax.Array
+
+
+def main():
+    state = Swarm(place=jnp.ones(({size}, 2)), speed=jnp.zeros(({size}, 2)))
+    for i in range(10):
+        state = step(state, i)
+    print(state)
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [_THROUGH_A_PARAMETER, _BY_A_DEFAULT, _SCALED, _DRAWN, _A_TREE, _A_DATA_CLASS]
+)
 @pytest.mark.parametrize(("size", "severity"), [(32, Severity.INFO), (1 << 24, Severity.WARNING)])
 def test_severity(program: str, size: int, severity: Severity, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(_STEP + program.format(size=size))

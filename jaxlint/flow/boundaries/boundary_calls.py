@@ -18,7 +18,7 @@ from jaxlint.flow.domain.kinds import (
 )
 from jaxlint.flow.domain.operand import dotted_name, operand
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, parts
-from jaxlint.flow.facts import BoundaryUse, Operand
+from jaxlint.flow.facts import BoundaryUse, Operand, Tag
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.retrace.carry import note_carried
@@ -26,7 +26,9 @@ from jaxlint.flow.retrace.grown_arguments import note_growth
 from jaxlint.flow.retrace.mutation import Invoked
 from jaxlint.flow.retrace.new_statics import maker_of_static
 from jaxlint.flow.retrace.optional import note_unstable
+from jaxlint.flow.shapes.small_states import is_small_state
 from jaxlint.jax_api.transforms import EAGER, JIT
+from jaxlint.record import replace
 
 
 def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
@@ -114,7 +116,10 @@ class PendingUse:
 
     __slots__ = (
         "arguments",
+        "call",
+        "frame",
         "frame_loop",
+        "nodes",
         "place",
         "proof",
         "rebinds",
@@ -139,6 +144,8 @@ class PendingUse:
         if receiver is not None and receiver.kind == INSTANCE and receiver.data.home is not None:
             self.receiver = operand(frame, call.node, receiver, parameter="self", index=0)
         self.state = state
+        self.frame = frame
+        self.call = call.node
         self.place = frame.place(call.node)
         self.symbol = frame.symbol
         self.proof = frame.proof()
@@ -149,6 +156,7 @@ class PendingUse:
             operand(frame, node, value, parameter=name, index=index, keyword=keyword)
             for index, name, value, node, keyword in names
         )
+        self.nodes = [node for _, _, _, node, _ in names]
         passed = {a.name for a in self.arguments if a.name}
         self.rebinds = tuple(name for name in frame.targets if name in passed)
         self.frame_loop: Place | None = frame.innermost_loop()
@@ -159,7 +167,9 @@ class PendingUse:
             self.symbol,
             self.proof,
             boundary=describe(self.state),
-            arguments=self.arguments,
+            arguments=tuple(map(self._measured, self.arguments, self.nodes))
+            if self.rebinds
+            else self.arguments,
             loop=self.frame_loop,
             rebinds=self.rebinds,
             reads_after=tuple(
@@ -168,3 +178,13 @@ class PendingUse:
             starred=self.starred,
             receiver=self.receiver,
         )
+
+    def _measured(self, argument: Operand, node: ast.AST) -> Operand:
+        """An argument that the result replaces, with what its shape says."""
+        if argument.name not in self.rebinds or Tag.SMALL in argument.tags or self.state.donated:
+            return argument
+        frame = self.frame
+        small = isinstance(node, ast.expr) and is_small_state(
+            frame.run.program, frame.module, frame.function, self.call, node
+        )
+        return replace(argument, tags=argument.tags | Tag.SMALL) if small else argument

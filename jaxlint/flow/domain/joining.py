@@ -107,7 +107,7 @@ def join(a: Value, b: Value) -> Value:
     elif kinds == {API, UNKNOWN} and (a if a.kind == UNKNOWN else b).tags & BOUNDED:
         return Value(UNKNOWN, 0, BOUNDED)  # one more of few names
     if kinds <= _CHOSEN:
-        return _one_of(a, b)
+        return _one_of(a, b, tags)
     if kinds == CONCRETE:
         return Value(DEVICE, 0, tags, None, None, a.origin or b.origin)
     return Value(UNKNOWN, max(a.varies, b.varies), tags, None, None, a.origin or b.origin)
@@ -142,8 +142,8 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
         return _trees(a, b, tags, varies, origin)
     if kind == INSTANCE and a.data.cls is b.data.cls:
         return Value(INSTANCE, varies, tags, a.data.joined(b.data), None, origin)
-    if kind in _CHOSEN and a.data is not b.data:
-        return _one_of(a, b)
+    if kind == ONE_OF or (kind in _CHOSEN and a.data is not b.data):
+        return _one_of(a, b, tags)
     if FUNCTION <= kind < DTYPE or kind == PARTIAL:
         return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
     size = None if a.size is None or b.size is None else max(a.size, b.size)
@@ -159,7 +159,7 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
     return Value(kind, varies, tags | small | carried, choices, None, origin, size)
 
 
-def _one_of(a: Value, b: Value) -> Value:
+def _one_of(a: Value, b: Value, tags: int) -> Value:
     """Either of two callables, or objects of two classes, in the order they were met."""
     choices: list[Value] = []
     for value in (*(a.data if a.kind == ONE_OF else [a]), *(b.data if b.kind == ONE_OF else [b])):
@@ -168,7 +168,7 @@ def _one_of(a: Value, b: Value) -> Value:
             choices.append(value)
         elif value.kind == INSTANCE:
             choices[alike] = join(choices[alike], value)
-    return Value(ONE_OF, data=choices) if len(choices) <= _CHOICES else UNKNOWN_VALUE
+    return Value(ONE_OF, 0, tags & NOTHING_OR, choices) if len(choices) <= _CHOICES else UNKNOWN_VALUE
 
 
 def _is_alike(known: Value, value: Value) -> bool:

@@ -9,7 +9,7 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import API, BOUNDARY, FUNCTION, LAZY
+from jaxlint.flow.domain.kinds import API, BOUNDARY, CLASS, FUNCTION, LAZY
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes import shape_functions, shape_values
@@ -37,8 +37,10 @@ class Scope(NamedTuple):
 class ArrayShapes:
     """Evaluates expressions to shapes and numbers."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, besides: ast.AST | None = None) -> None:
+        """`besides` is an expression that does not count as binding a name: what a call makes of that very name."""
         self._program = program
+        self._besides = besides
         self._assumed: dict[tuple[int, str], Known] = {}  # what names are while they are looked up
         self._steps = 0
         self._depth = 0
@@ -124,6 +126,7 @@ class ArrayShapes:
         ways = _bound(scope.node).get(name, [])
         if ways is None:
             return None
+        ways = [way for way in ways if way[0] is not self._besides]
         is_parameter = name in scope.given
         if not ways and not is_parameter:
             outer = Scope(scope.module, scope.module.tree, {})
@@ -170,6 +173,8 @@ class ArrayShapes:
         function = self._function(node.func, scope)
         if function is not None:
             return self.returned(function, arguments, words)
+        if self._stores(node.func, scope):
+            return Items((*arguments, *words.values()))
         name = self._api(node.func, scope)
         if name:
             return shape_functions.result(name, node, arguments, words)
@@ -254,6 +259,17 @@ class ArrayShapes:
             return None
         function: Function = closure.function
         return function
+
+    def _stores(self, callee: ast.expr, scope: Scope) -> bool:
+        """Whether a class of the project is called that keeps its arguments as they are, and no others."""
+        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+            return False
+        value = self._value(callee.id, scope.module)
+        if value is None or value.kind != CLASS:
+            return False
+        cls = value.data
+        made = any(cls.lookup(name) is not None for name in ("__init__", "__new__", "__post_init__"))
+        return not made and (cls.dataclass or cls.family in ("namedtuple", "struct", "equinox"))
 
     def _api(self, callee: ast.expr, scope: Scope) -> str:
         """The canonical name of a library's function."""

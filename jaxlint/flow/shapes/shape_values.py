@@ -76,6 +76,21 @@ def sizes(known: Known) -> frozenset[int] | None:
     return frozenset(found)
 
 
+def elements(known: Known) -> int | None:
+    """How many elements all arrays and numbers among the members of a value have together; None where one is not
+    known."""
+    if isinstance(known, Array):
+        return size(known)
+    if isinstance(known, Number):
+        return 1
+    if not isinstance(known, (Items, Table)):
+        return None
+    below = [
+        elements(m) for m in (known.members if isinstance(known, Items) else [m for _, m in known.members])
+    ]
+    return None if None in below else sum(n for n in below if n is not None)
+
+
 def member(known: Known, position: int | None) -> Known:
     if (
         isinstance(known, Items)
