@@ -162,13 +162,19 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
 def _one_of(a: Value, b: Value, tags: int) -> Value:
     """Either of two callables, or objects of two classes, in the order they were met."""
     choices: list[Value] = []
-    for value in (*(a.data if a.kind == ONE_OF else [a]), *(b.data if b.kind == ONE_OF else [b])):
+    for value in (*alternatives(a), *alternatives(b)):
         alike = next((i for i, known in enumerate(choices) if _is_alike(known, value)), None)
         if alike is None:
             choices.append(value)
         elif value.kind == INSTANCE:
             choices[alike] = join(choices[alike], value)
     return Value(ONE_OF, 0, tags & NOTHING_OR, choices) if len(choices) <= _CHOICES else UNKNOWN_VALUE
+
+
+def alternatives(value: Value) -> list[Value]:
+    """What the value may be: itself, or each of several."""
+    several: list[Value] = value.data if value.kind == ONE_OF else [value]
+    return several
 
 
 def _is_alike(known: Value, value: Value) -> bool:

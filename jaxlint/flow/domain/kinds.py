@@ -26,7 +26,7 @@ from jaxlint.flow.facts import Kind
     PARTIAL,  # data: closures.PartialApi
     FOREIGN,  # an object a known library made; data: objects.Foreign
     LAZY,  # an import of the project not looked at yet; data: (dotted name, importing module's entry)
-    ONE_OF,  # one of several callables; data: list of values
+    ONE_OF,  # one of several callables or objects; data: list of values
 ) = range(21)
 
 FACT_KINDS: dict[int, Kind] = {

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.domain.joining import join
-from jaxlint.flow.domain.kinds import INSTANCE, TREE
+from jaxlint.flow.domain.kinds import INSTANCE, ONE_OF, TREE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 
 if TYPE_CHECKING:
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from jaxlint.flow.evaluations import Evaluation
 
 _NESTING = frozenset((INSTANCE, TREE))
+
+
+def _nests(value: Value) -> bool:
+    return value.kind in _NESTING or (
+        value.kind == ONE_OF and any(each.kind == INSTANCE for each in value.data)
+    )
 
 
 class Instance:
@@ -59,7 +65,7 @@ class Instance:
             known = new.fields.get(name)
             if known is None or known is value:
                 new.fields[name] = value
-            elif known.kind in _NESTING and value.kind in _NESTING:
+            elif _nests(known) and _nests(value):
                 new.fields[name] = UNKNOWN_VALUE
             else:
                 new.fields[name] = join(known, value)

@@ -17,6 +17,7 @@ from jaxlint.flow.domain.kinds import (
     FOREIGN,
     FUNCTION,
     INSTANCE,
+    ONE_OF,
     PARTIAL,
     SCALAR,
     SHAPE,
@@ -56,6 +57,8 @@ def operand(
     fresh = fresh_word(frame, value)
     where = frame.place(node)
     kind = FACT_KINDS[value.kind]
+    if value.kind == ONE_OF and any(each.kind == INSTANCE for each in value.data):
+        kind = Kind.OTHER
     if (
         kind is Kind.TREE
         and origin is not None

@@ -21,6 +21,7 @@ from jaxlint.flow.domain.kinds import (
     HOST,
     INSTANCE,
     NUMBERS,
+    ONE_OF,
     PARAMETER,
     PARTIAL,
     SCALAR,
@@ -140,6 +141,8 @@ class Value:
                 id(self.data.cls),
                 tuple([(k, v.shallow_signature()) for k, v in self.data.fields.items()]),
             )
+        elif kind == ONE_OF:
+            extra = tuple([id(v.data) for v in self.data])
         elif kind >= FUNCTION and kind != DTYPE:
             extra = self.data if kind == API else self.data.api if kind == FOREIGN else id(self.data)
         return (kind, self.varies, self.tags & ~LENGTHENED, extra)

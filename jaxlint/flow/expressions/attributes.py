@@ -36,6 +36,7 @@ from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE,
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.program import api
 from jaxlint.flow.retrace.mutation import Cleared, attribute_key, self_key
+from jaxlint.flow.syntax.delegation import asked_instead
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 
 _CONSTANTS = {
@@ -160,8 +161,22 @@ def of_instance(frame: Frame, value: Value, cls: ClassInfo, node: ast.Attribute)
         return found
     if frame.level and name in cls.array_fields() and cls.is_pytree_module:
         return TRACED_VALUE
+    holder = handed_on(frame, value, cls, node)
+    if holder is not None:
+        return attribute(frame, holder, node)
     _note_self(frame, value, node, UNKNOWN_VALUE)
     return UNKNOWN_VALUE
+
+
+def handed_on(frame: Frame, value: Value, cls: ClassInfo, node: ast.Attribute) -> Value | None:
+    """The object that `def __getattr__(self, name): return getattr(self.env, name)` asks for what it lacks."""
+    method = cls.lookup("__getattr__")
+    path = asked_instead(method.node) if method is not None else []
+    if not path or node.attr in path:
+        return None
+    for name in path:
+        value = attribute(frame, value, ast.copy_location(ast.Attribute(node.value, name, ast.Load()), node))
+    return value
 
 
 def _note_self(frame: Frame, owner: Value, node: ast.Attribute, found: Value) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.boundaries.watching import forget
-from jaxlint.flow.domain.joining import join
+from jaxlint.flow.domain.joining import alternatives, join
 from jaxlint.flow.domain.kinds import (
     API,
     BOUNDARY,
@@ -170,13 +170,13 @@ def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
         forget(frame, dotted)
         frame.names[dotted] = value
         frame.dotted = True
-    if not (owner.kind == INSTANCE and in_constructor(frame)):
-        frame.log.append(
-            Mutated(attribute_key(frame, target.value, owner, target.attr), frame.module, target)
-        )
-    if owner.kind == INSTANCE:
-        _store_field(frame, target, owner, value)
-    elif owner.kind == API:
+    for each in alternatives(owner):
+        if not (each.kind == INSTANCE and in_constructor(frame)):
+            key = attribute_key(frame, target.value, each, target.attr)
+            frame.log.append(Mutated(key, frame.module, target))
+        if each.kind == INSTANCE:
+            _store_field(frame, target, each, value)
+    if owner.kind == API:
         from jaxlint.flow.config.configuration import attribute_set
 
         attribute_set(frame, target, owner, value)
