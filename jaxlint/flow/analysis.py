@@ -10,7 +10,7 @@ from jaxlint.flow.boundaries.entering import trace_declared
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.calls.instances import generic_instance
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
-from jaxlint.flow.config.configuration import import_order, import_time_work
+from jaxlint.flow.config.configuration import JaxImport, import_order, import_time_work
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import BOUNDARY
@@ -207,17 +207,21 @@ _IMPORT_JAX = frozenset(
 )
 
 
-def _jax_import(program: Program, module: LoadedModule) -> Place | None:
-    """The first import at module level that imports jax, itself or through a module of the project."""
-    for node in module.tree.body:
+def _jax_import(program: Program, module: LoadedModule) -> JaxImport | None:
+    """The first import at module level that imports jax, itself or through a module of the project. Of those in a
+    `try`, the first thing that it does: what comes later may not be reached."""
+    for statement in module.tree.body:
         names: list[str] = []
+        node: ast.stmt = statement
+        while isinstance(node, (ast.Try, ast.With)):
+            node = node.body[0]
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
         for name in names:
             if name.partition(".")[0] in _IMPORT_JAX or _imports_jax(program, module, name):
-                return module.place(node)
+                return JaxImport(module.place(node), module.place(statement))
     return None
 
 

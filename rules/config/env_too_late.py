@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Related, S
 from jaxlint.flow.facts import ConfigChange
 from jaxlint.jax_api.options import OPTIONS
 from jaxlint.jax_api.runtime import CLIENT_TIME_VARIABLES
+from jaxlint.pattern import pattern
 from jaxlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 _STARTERS = ("subprocess", "multiprocessing", "concurrent.futures", "torch.multiprocessing")
 # Of `os`: what reads or clears the environment, or starts processes that inherit it.
 _READERS = ("getenv", "unsetenv", "system", "popen", "fork", "forkpty", "execv", "execvp", "execl", "execlp")
+# Comments that are not about the statement below them alone: of formatters and linters, cells, folds.
+_MARKER = pattern(
+    r"#\s*(%%|In ?\[|[A-Z ]*={3}|-{3}|(end)?region\b|(fmt|isort|ruff|yapf|pylint|mypy|pragma)\b)"
+)
 
 
 class EnvTooLate(Rule):
@@ -66,16 +72,16 @@ class EnvTooLate(Rule):
         ]
         if not late or fact != late[0] or fact.after_jax_import is None:
             return None
-        above = fact.after_jax_import.span
         lines = split_lines(ctx.source)
-        moved = [_lines(other, above, lines, ctx) for other in late]
-        if above.column != 1 or not all(moved):
+        above = _start(fact.after_jax_import.span, lines, ctx)
+        moved = [_lines(other, above, lines, ctx) for other in late] if above else []
+        if not moved or not all(moved):
             return None
         runs = dict.fromkeys(run for run in moved if run is not None)
         text = "".join("".join(lines[run.start : run.stop]) for run in runs)
         gone = (_with_blank_lines(run, lines) for run in _merged(runs))
         edits = (
-            Edit(Span(above.line, 1, above.line, 1), text),
+            Edit(Span(above, 1, above, 1), text),
             *(Edit(Span(run.start + 1, 1, run.stop + 1, 1), "") for run in gone),
         )
         return Fix("Move the setting above the import of jax", Applicability.SAFE, edits)
@@ -93,7 +99,37 @@ def _variable(fact: ConfigChange) -> str:
     return fact.option.upper()
 
 
-def _lines(fact: ConfigChange, above: Span, lines: list[str], ctx: Context) -> range | None:
+def _start(jax_import: Span, lines: list[str], ctx: Context) -> int:
+    """The line, from 1, of the first statement of the module that may import jax, and of its comment; 0 where
+    another statement stands on that line, too."""
+    statement = next(
+        s for s in ctx.focus.tree.body if s.lineno <= jax_import.line <= (s.end_lineno or 0) or _may_import(s)
+    )
+    return _with_comment(statement.lineno - 1, lines) + 1 if statement.col_offset == 0 else 0
+
+
+def _may_import(statement: ast.stmt) -> bool:
+    """Whether a statement with others in it imports more than the standard library, whose modules import no jax."""
+    if not isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
+        return False
+    modules: list[str] = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules.append(node.module if node.module and not node.level else "")
+    return any(name.partition(".")[0] not in sys.stdlib_module_names for name in modules)
+
+
+def _with_comment(first: int, lines: list[str]) -> int:
+    """The first line (from 0) of the comment right above a line, or the line itself. What speaks to a tool or
+    starts a cell is about more than one statement."""
+    while first and lines[first - 1].startswith("#") and not _MARKER.match(lines[first - 1]):
+        first -= 1
+    return first
+
+
+def _lines(fact: ConfigChange, above: int, lines: list[str], ctx: Context) -> range | None:
     """The lines (from 0) of a statement that can stand above the import as it is."""
     import libcst as cst
 
@@ -108,15 +144,15 @@ def _lines(fact: ConfigChange, above: Span, lines: list[str], ctx: Context) -> r
         return None
     span = ctx.span(statement)
     environment = re.split(r"[.\[(]", lines[span.line - 1], maxsplit=1)[0].strip()
-    if environment not in _imported(ctx.source, above.line):
+    if environment not in _imported(ctx.focus.tree, above):
         return None
-    return range(span.line - 1, span.end_line)
+    return range(_with_comment(span.line - 1, lines), span.end_line)
 
 
-def _imported(source: str, line: int) -> set[str]:
+def _imported(tree: ast.Module, line: int) -> set[str]:
     """The names of `os` or its `environ` that the module's imports above a line bind."""
     bound: set[str] = set()
-    for statement in ast.parse(source).body:
+    for statement in tree.body:
         if statement.lineno >= line:
             break
         if isinstance(statement, ast.Import):
@@ -129,7 +165,7 @@ def _imported(source: str, line: int) -> set[str]:
 
 def _is_read_elsewhere(ctx: Context) -> bool:
     """Whether the module does more with the environment than set it, or starts processes that inherit it."""
-    tree = ast.parse(ctx.source)
+    tree = ctx.focus.tree
     if any(name.startswith(_STARTERS) for name in ctx.aliases):
         return True
     environments = {"environ", *(a for a in (ctx.aliases.get("os.environ"),) if a)}
@@ -159,10 +195,13 @@ def _merged(runs: Iterable[range]) -> list[range]:
 
 
 def _with_blank_lines(run: range, lines: list[str]) -> range:
-    """The run and as many blank lines below it as leave the larger of the two gaps around it."""
+    """The run and as many blank lines below it as leave the larger of the two gaps around it; at the end of the
+    file those above it."""
 
     def blank(found: Iterable[str]) -> int:
         return sum(1 for _ in takewhile(lambda line: not line.strip(), found))
 
+    if run.stop == len(lines):
+        return range(run.start - blank(reversed(lines[: run.start])), run.stop)
     both = min(blank(reversed(lines[: run.start])), blank(lines[run.stop :]))
     return range(run.start, run.stop + both)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from jaxlint.finding import Place
 from jaxlint.flow.domain.kinds import API, CONSTANT
@@ -171,19 +172,32 @@ def _ends(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue))
 
 
+class JaxImport(NamedTuple):
+    """An import that brings jax, and the statement at module level around it: it is sure to have run when that
+    ends, since what handles its failure runs in its place."""
+
+    place: Place
+    statement: Place
+
+    def before(self, change: ConfigChange) -> Place | None:
+        """Where jax is imported, if that stands before a change of the same module."""
+        span, other = self.statement.span, change.place.span
+        after = (span.end_line, span.end_column) <= (other.line, other.column)
+        return self.place if after and change.place.path == self.place.path else None
+
+
 def import_order(
-    module_tree: ast.Module, changes: list[ConfigChange], uses: list[DeviceUse], jax_import: Place | None
+    module_tree: ast.Module, changes: list[ConfigChange], uses: list[DeviceUse], jax_import: JaxImport | None
 ) -> list[Fact]:
     """Say of each change what came before it in its module."""
     at_top = [u.place for u in uses if u.where != "call" and not u.tests]
     first_use = min(at_top, key=lambda p: p.span, default=None)
     ordered: list[Fact] = []
     for change in changes:
-        line = change.place.span
         ordered.append(
             replace(
                 change,
-                after_jax_import=jax_import if jax_import is not None and jax_import.span < line else None,
+                after_jax_import=jax_import.before(change) if jax_import is not None else None,
                 after_device_use=change.after_device_use or _earlier(first_use, change),
             )
         )

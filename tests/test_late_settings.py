@@ -1,0 +1,92 @@
+"""Where JAX503 moves a setting, and what goes with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jaxlint import registry
+from jaxlint.check import check
+from jaxlint.finding import Fix
+from jaxlint.fix.apply import apply_fixes
+from jaxlint.project.files import SourceFile
+from jaxlint.project.root import Project
+from jaxlint.project.settings import Settings
+
+LATE = 'os.environ["JAX_DEBUG_NANS"] = "1"\n'
+
+
+def fixes(source: str, root: Path) -> list[Fix | None]:
+    """The fix of each finding."""
+    (root / "main.py").write_text(source, encoding="utf-8")
+    files = [SourceFile("main.py", str(root / "main.py"), None)]
+    rules = [rule for rule in registry.load() if rule.meta.code == "JAX503"]
+    project = Project(str(root), Settings())
+    return [found.fix for found in check(files, project, Settings(), rules, jobs=1, cache=False)]
+
+
+def fixed(source: str, root: Path) -> str:
+    (fix,) = [fix for fix in fixes(source, root) if fix is not None]
+    return apply_fixes(source, [fix])
+
+
+@pytest.mark.parametrize(
+    ("comment", "goes"),
+    [
+        ("# Look at every step.\n", True),
+        ("# Look at every step,\n# in production, too.\n", True),
+        ("# %% The configuration\n", False),
+        ("# fmt: off\n", False),
+        ("# The settings.\n\n", False),
+    ],
+)
+def test_a_comment_goes_with_the_statement_below_it(comment: str, goes: bool, tmp_path: Path) -> None:
+    source = f"import os\nimport jax\n\n{comment}{LATE}"
+    moved, left = (comment, "") if goes else ("", comment)
+    assert fixed(source, tmp_path).split() == f"import os\n{moved}{LATE}import jax\n\n{left}".split()
+
+
+def test_the_comment_of_the_import_stays_with_it(tmp_path: Path) -> None:
+    source = f"import os\n\n# The library.\nimport jax\n\n{LATE}"
+    assert fixed(source, tmp_path) == f"import os\n\n{LATE}# The library.\nimport jax\n"
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "try:\n    import jax\nexcept ImportError:\n    raise SystemExit(1)\n",
+        "import warnings\nwith warnings.catch_warnings():\n    import jax\n",
+        "try:\n    import cupy\nexcept ImportError:\n    cupy = None\nimport jax\n",
+        "if os.name == 'nt':\n    import flax\nimport jax\n",
+        "for _ in range(2):\n    from . import first\nimport jax\n",
+    ],
+)
+def test_a_setting_goes_above_all_that_may_import_jax(around: str, tmp_path: Path) -> None:
+    after = fixed(f"import os\n{around}{LATE}", tmp_path)
+    first = around.removeprefix("import warnings\n")
+    before = around.removesuffix(first)
+    assert after == f"import os\n{before}{LATE}{first}"
+    assert fixes(after, tmp_path) == []
+
+
+def test_a_block_of_the_standard_library_may_stay_above(tmp_path: Path) -> None:
+    block = "try:\n    import tomllib\nexcept ImportError:\n    tomllib = None\nimport os\n"
+    assert fixed(f"{block}import jax\n{LATE}", tmp_path) == f"{block}{LATE}import jax\n"
+
+
+def test_no_fix_where_os_is_imported_with_jax(tmp_path: Path) -> None:
+    source = f"try:\n    import jax\n    import os\nexcept ImportError:\n    raise\n{LATE}"
+    assert fixes(source, tmp_path) == [None]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"import os\ntry:\n    import jax\nexcept ImportError:\n    {LATE}    import jax\n",
+        f"import os\ntry:\n    import absent\n    import jax\nexcept ImportError:\n    pass\n{LATE}",
+        f"import os\nif os.name == 'nt':\n    import jax\n{LATE}",
+    ],
+)
+def test_silent_where_the_import_may_not_have_run(source: str, tmp_path: Path) -> None:
+    assert fixes(source, tmp_path) == []
