@@ -18,6 +18,7 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+import optax
 
 
 @jax.jit
@@ -114,4 +115,4 @@ def test_severity(program: str, size: int, severity: Severity, tmp_path: Path) -
     project = Project("", Settings(), [str(tmp_path)])
     files = discover([str(tmp_path)], project).files
     found = check(files, project, Settings(), rules, jobs=1, cache=False)
-    assert [finding.severity for finding in found] == [severity]
+    assert {finding.severity for finding in found} == {severity}

@@ -6,6 +6,7 @@ that binds it has the same.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import NamedTuple
 
 from jaxlint.flow.domain.functions import Function
@@ -16,13 +17,14 @@ from jaxlint.flow.shapes import shape_functions, shape_values
 from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Table
 from jaxlint.flow.syntax.outputs import calls_by_name
 from jaxlint.flow.syntax.walking import own_nodes
+from jaxlint.flow.syntax.ways import EACH, Way, bound_in, parameters_of
 
 _STEPS = 3000  # expressions looked at for one question
 _DEPTH = 60
 _CALLS = 4  # of one function, to know what it is passed
-_EACH = -1  # in a way to a member: whichever
-
-Way = tuple[ast.expr, tuple[int, ...]]  # an expression, and which member of a member of it
+_TWO_TREES = frozenset(
+    {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion", "lamb", "adamax", "nadam", "radam"}
+)
 _GENERATORS = frozenset({"default_rng", "RandomState", "Generator"})
 
 
@@ -77,6 +79,8 @@ class ArrayShapes:
             body = self.of(node.body, scope)
             return body if body == self.of(node.orelse, scope) else None
         if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == "self":
+                return self._field(node.attr, scope)
             return shape_values.attribute(self.of(node.value, scope), node.attr)
         if isinstance(node, ast.Subscript):
             return self._subscript(node, scope)
@@ -123,30 +127,57 @@ class ArrayShapes:
         key = (id(scope.node), name)
         if key in self._assumed:
             return self._assumed[key]
-        ways = _bound(scope.node).get(name, [])
+        ways = bound_in(scope.node).get(name, [])
         if ways is None:
             return None
-        ways = [way for way in ways if way[0] is not self._besides]
+        ways = [way for way in ways if not self._hands_on(way[0], name, scope)]
         is_parameter = name in scope.given
         if not ways and not is_parameter:
             outer = Scope(scope.module, scope.module.tree, {})
             if scope.node is not outer.node:
-                return None if name in _parameters(scope.node) else self._named(name, outer)
+                return None if name in parameters_of(scope.node) else self._named(name, outer)
             return self._imported(name, scope)
         first = scope.given.get(name)
         if is_parameter and first is None:
             return None
+        return self._agreed(key, first, [(way, scope) for way in ways])
+
+    def _field(self, name: str, scope: Scope) -> Known:
+        """An attribute of `self`, as the methods of its class bind it."""
+        function = scope.module.functions.get(scope.node)  # type: ignore[call-overload]  # a module is in it not
+        cls = function.cls if function is not None else None
+        if cls is None or cls.bases:
+            return None
+        key = (id(cls.node), name)
+        if key in self._assumed:
+            return self._assumed[key]
+        whole = f"self.{name}"
+        bound = [(bound_in(m.node).get(whole, []), self.around(cls.module, m)) for m in cls.methods.values()]
+        if any(ways is None for ways, _ in bound):
+            return None
+        ways = [(w, at) for found, at in bound for w in found or () if not self._hands_on(w[0], whole, at)]
+        return self._agreed(key, None, ways)
+
+    def _agreed(self, key: tuple[int, str], first: Known, ways: list[tuple[Way, Scope]]) -> Known:
+        """What all ways that bind a name give, if it is the same."""
         self._assumed[key] = first
         try:
-            for way in ways:
+            for way, at in ways:
                 if first is not None:
                     break
-                first = self._assumed[key] = self._followed(way, scope)
-            return (
-                first if first is not None and all(self._followed(w, scope) == first for w in ways) else None
-            )
+                first = self._assumed[key] = self._followed(way, at)
+            agree = first is not None and all(self._followed(way, at) == first for way, at in ways)
+            return first if agree else None
         finally:
             del self._assumed[key]
+
+    def _hands_on(self, node: ast.expr, name: str, scope: Scope) -> bool:
+        """`state = step(state)` for a boundary: where a state is looked for, its new value is of the same shape."""
+        if self._besides is None or not isinstance(node, ast.Call):
+            return False
+        value = self._value(node.func.id, scope.module) if isinstance(node.func, ast.Name) else None
+        steps = value is not None and value.kind == BOUNDARY
+        return node is self._besides or (steps and any(ast.unparse(a) == name for a in node.args))
 
     def _imported(self, name: str, scope: Scope) -> Known:
         value = self._value(name, scope.module)
@@ -157,7 +188,7 @@ class ArrayShapes:
         node, path = way
         found = self.of(node, scope)
         for step in path:
-            found = shape_values.each(found) if step == _EACH else shape_values.member(found, step)
+            found = shape_values.each(found) if step == EACH else shape_values.member(found, step)
         return found
 
     def _value(self, name: str, module: LoadedModule) -> Value | None:
@@ -179,6 +210,12 @@ class ArrayShapes:
         if name:
             return shape_functions.result(name, node, arguments, words)
         if isinstance(node.func, ast.Attribute):
+            if (
+                node.func.attr == "init"
+                and len(arguments) == 1
+                and self._is_optimizer(node.func.value, scope)
+            ):
+                return Items((arguments[0], arguments[0], Number(None)))  # no more than two trees and a count
             place = node.func.value
             if isinstance(place, ast.Subscript) and getattr(place.value, "attr", "") == "at":
                 return self.of(place.value.value, scope)  # type: ignore[attr-defined]  # `x.at[i].set(0.0)`
@@ -196,14 +233,16 @@ class ArrayShapes:
             return Scope(module, module.tree, {})
         given: dict[str, Known] = dict.fromkeys((*function.params, *function.keyword_only))
         scope = Scope(module, function.node, given)
-        calls = calls_by_name(module, function.name)
+        made = function.cls if function.name == "__init__" else None
+        calls = calls_by_name(module, made.name if made is not None else function.name)
         named = [f for f in module.functions.values() if f.name == function.name]
-        if not depth or not 0 < len(calls) <= _CALLS or len(named) != 1 or function.cls is not None:
+        alone = made is not None or (len(named) == 1 and function.cls is None)
+        if not depth or not 0 < len(calls) <= _CALLS or not alone:
             return scope
         passed = []
         for caller, call in calls:
-            outer = self.around(module, caller, depth - 1)
-            passed.append(self._arguments(function, *self.passed(call, outer)))
+            arguments, words = self.passed(call, self.around(module, caller, depth - 1))
+            passed.append(self._arguments(function, [None] * function.is_method + arguments, words))
         for name in given:
             values = [p.get(name) for p in passed]
             given[name] = values[0] if all(v == values[0] for v in values) else None
@@ -249,7 +288,7 @@ class ArrayShapes:
         """A function of the project, or the one that a jit boundary wraps, called by its name."""
         if not isinstance(callee, ast.Name) or callee.id in scope.given:
             return None
-        if scope.node is not scope.module.tree and callee.id in _bound(scope.node):
+        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
             return None
         value = self._value(callee.id, scope.module)
         if value is None or value.kind not in (FUNCTION, BOUNDARY):
@@ -278,7 +317,7 @@ class ArrayShapes:
             return f"{head}.{callee.attr}" if head else ""
         if not isinstance(callee, ast.Name) or callee.id in scope.given:
             return ""
-        if scope.node is not scope.module.tree and callee.id in _bound(scope.node):
+        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
             return ""
         value = self._value(callee.id, scope.module)
         if value is None:
@@ -287,56 +326,25 @@ class ArrayShapes:
 
     def _drawing(self, node: ast.expr, scope: Scope) -> bool:
         """Whether an expression is a generator of numpy, whose methods draw."""
+        return self._is_made_by(
+            node, scope, lambda home, name: home == "numpy.random" and name in _GENERATORS
+        )
+
+    def _is_optimizer(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is one of optax's optimisers that keep two trees at most, as most do."""
+        return self._is_made_by(node, scope, lambda home, name: home == "optax" and name in _TWO_TREES)
+
+    def _is_made_by(self, node: ast.expr, scope: Scope, does: Callable[[str, str], bool]) -> bool:
+        """Whether an expression is a call of such a function, or a name that only such calls bind."""
         if isinstance(node, ast.Call):
             head, _, last = self._api(node.func, scope).rpartition(".")
-            return head == "numpy.random" and last in _GENERATORS
+            return does(head, last)
         if not isinstance(node, ast.Name):
             return False
         for at in (scope, Scope(scope.module, scope.module.tree, {})):
-            ways = _bound(at.node).get(node.id)
+            ways = bound_in(at.node).get(node.id)
             if ways:
-                return all(not path and isinstance(n, ast.Call) and self._drawing(n, at) for n, path in ways)
+                return all(
+                    not path and isinstance(n, ast.Call) and self._is_made_by(n, at, does) for n, path in ways
+                )
         return False
-
-
-def _bound(scope: ast.AST) -> dict[str, list[Way] | None]:
-    """What binds each name of a function or module; None where not everything that does is understood."""
-    known: dict[str, list[Way] | None] | None = scope.__dict__.get("ways")
-    if known is not None:
-        return known
-    found: dict[str, list[Way]] = {}
-    stores: dict[str, int] = {}
-    for node in own_nodes(scope):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                _bind(found, target, node.value, ())
-        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-            _bind(found, node.target, node.value, ())
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            _bind(found, node.target, node.iter, (_EACH,))
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            old = ast.Name(node.target.id, ast.Load())
-            _bind(found, node.target, ast.BinOp(old, node.op, node.value), ())
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            stores[node.id] = stores.get(node.id, 0) + 1
-    ways: dict[str, list[Way] | None] = {
-        name: found[name] if len(found.get(name, ())) == count else None for name, count in stores.items()
-    }
-    scope.ways = ways  # type: ignore[attr-defined]  # once for each tree
-    return ways
-
-
-def _bind(found: dict[str, list[Way]], target: ast.expr, value: ast.expr, path: tuple[int, ...]) -> None:
-    if isinstance(target, ast.Name):
-        found.setdefault(target.id, []).append((value, path))
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for position, item in enumerate(target.elts):
-            _bind(found, item, value, (*path, position))
-
-
-def _parameters(scope: ast.AST) -> set[str]:
-    args = getattr(scope, "args", None)
-    if not isinstance(args, ast.arguments):
-        return set()
-    rest = [a for a in (args.vararg, args.kwarg) if a is not None]
-    return {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *rest)}
