@@ -11,7 +11,9 @@ from jaxlint.pattern import pattern
 from jaxlint.project.settings import Settings
 
 _APPLICATION_NAMES = ("setup", "noxfile")
-_APPLICATION_DIRECTORIES = ("examples", "scripts", "benchmarks")
+_APPLICATION_DIRECTORIES = frozenset(
+    {"examples", "example", "scripts", "benchmarks", "docs", "doc", "demos", "tutorials", "notebooks", "bin"}
+)
 _TEST_DIRECTORY = "tests"
 
 # Calls that a library makes at import with good reason: configuration, environment, logging, warnings and
@@ -56,7 +58,7 @@ def role(tree: ast.Module, path: str, settings: Settings, *, shebang: bool = Fal
         shebang
         or name.endswith(".ipynb")
         or stem in _APPLICATION_NAMES
-        or any(directory in _APPLICATION_DIRECTORIES for directory in directories)
+        or not _APPLICATION_DIRECTORIES.isdisjoint(directories)
     )
     if placed or settings.kind == "application":
         return ModuleRole.APPLICATION
@@ -129,7 +131,7 @@ def _only_prepares(body: Iterable[ast.stmt]) -> bool:
         elif isinstance(node, (ast.For, ast.While, ast.With)):
             harmless = _only_prepares([*node.body, *getattr(node, "orelse", ())])
         else:
-            harmless = _is_path(node) or isinstance(
+            harmless = _is_path(node) or _is_setting(node) or isinstance(
                 node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break)
             )
         if not harmless:
@@ -143,6 +145,13 @@ def _is_path(node: ast.stmt) -> bool:
         return False
     calls = [_dotted(child.func) for child in walk(node.value) if isinstance(child, ast.Call)]
     return all(call.startswith(("os.", "pathlib.", "tempfile.", "Path")) for call in calls)
+
+
+def _is_setting(node: ast.stmt) -> bool:
+    """`os.environ[name] = value`, as a loop over a table of settings has it."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    stored = [target for target in targets if isinstance(target, ast.Subscript)]
+    return bool(stored) and all(_dotted(target.value).endswith("environ") for target in stored)
 
 
 def _inner(node: ast.If | ast.Try) -> list[ast.stmt]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from jaxlint.finding import Place
+from jaxlint.flow.config import settings_tables
 from jaxlint.flow.domain.kinds import API, CONSTANT
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleRole
@@ -53,6 +55,14 @@ def devices(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     return UNKNOWN_VALUE
 
 
+def environment_item_set(frame: Frame, target: ast.Subscript, key: Value, value: Value) -> None:
+    """`os.environ[key] = value`; in a loop the table says which."""
+    statement = frame.statement
+    given = statement.value if isinstance(statement, ast.Assign) else None
+    for name, set_to in _settings(frame, key, value, target.slice, given):
+        environment_set(frame, target, name, set_to)
+
+
 def environment_set(frame: Frame, node: ast.AST, key: object, value: Value) -> None:
     """`os.environ[key] = value`."""
     if isinstance(key, str):
@@ -66,9 +76,25 @@ def config_update(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     option, value = call.argument(0, "name"), call.argument(1, "val")
     if option is not None and option.data == "jax_disable_jit":
         frame.log.append(Cleared())
-    if option is not None and option.kind == CONSTANT and isinstance(option.data, str) and not frame.quiet:
-        _change(frame, call.node, option.data, "config.update", value or UNKNOWN_VALUE)
+    if option is None or frame.quiet:
+        return UNKNOWN_VALUE
+    key, given = call.argument_node(0, "name"), call.argument_node(1, "val")
+    for name, set_to in _settings(frame, option, value or UNKNOWN_VALUE, key, given):
+        _change(frame, call.node, name, "config.update", set_to)
     return UNKNOWN_VALUE
+
+
+def _settings(
+    frame: Frame, key: Value, value: Value, key_node: ast.expr | None, value_node: ast.expr | None
+) -> Iterator[tuple[str, Value]]:
+    """The (name, value) that a statement sets: one, or those of the table that the loop around it goes through."""
+    if key.kind == CONSTANT:
+        found = [(key, value)]
+    elif frame.loops and key_node is not None and value_node is not None:
+        found = list(settings_tables.settings(frame, key_node, value_node))
+    else:
+        return
+    yield from ((name.data, set_to) for name, set_to in found if isinstance(name.data, str))
 
 
 @api_call("cache_call")
@@ -85,9 +111,11 @@ def environ_call(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if frame.quiet:
         return UNKNOWN_VALUE
     if last in ("setdefault", "putenv", "__setitem__"):
-        key = call.argument(0, "key")
-        if key is not None and key.kind == CONSTANT:
-            environment_set(frame, call.node, key.data, call.argument(1, "value") or UNKNOWN_VALUE)
+        key, value = call.argument(0, "key"), call.argument(1, "value")
+        nodes = call.argument_node(0, "key"), call.argument_node(1, "value")
+        if key is not None:
+            for name, set_to in _settings(frame, key, value or UNKNOWN_VALUE, *nodes):
+                environment_set(frame, call.node, name, set_to)
     elif last == "update":
         given = call.argument(0)
         items = given.data if given is not None and given.data.__class__ is dict else {}

@@ -224,10 +224,10 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             traced.numpy_index(frame, target, value, "assign")
         elif index.kind in TRACERS:
             traced.numpy_index(frame, target, index, "index")
-    if owner.kind == API and owner.data == "os.environ" and index.kind == CONSTANT:
-        from jaxlint.flow.config.configuration import environment_set
+    if owner.kind == API and owner.data == "os.environ":
+        from jaxlint.flow.config.configuration import environment_item_set
 
-        environment_set(frame, target, index.data, value)
+        environment_item_set(frame, target, index, value)
     if owner.kind == MODULE and index.kind == CONSTANT:  # `globals()["LIMIT"] = 3`
         frame.log.append(Mutated(("global", owner.data.path, index.data), frame.module, target))
     name = dotted_name(target.value)
