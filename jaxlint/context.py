@@ -25,7 +25,7 @@ class Context:
     `aliases` maps canonical dotted names to the file's own spelling (`jax.numpy` → `jnp`).
     `requires_python` is the lowest minor version the project supports ((3, 10) → 10), `jax_version` e.g.
     (0, 10, 2). `taken` are the names of the file that other modules of the project import: "" for the file itself,
-    "*" for all of them.
+    "*" for all of them. `commands` are the functions of the file that the project installs as commands.
     """
 
     path: str
@@ -37,6 +37,7 @@ class Context:
     requires_python: tuple[int, int] = (3, 10)
     role: ModuleRole = ModuleRole.LIBRARY
     taken: Collection[str] = ()
+    commands: Collection[str] = ()
 
     def facts(self, kind: type[F]) -> Sequence[F]:
         """All facts of a kind that the analysis of this module left, in source order."""

@@ -39,7 +39,7 @@ class Earlier:
             program,
             environment(),
             repr([rule.meta.code for rule in rules]),
-            repr((settings, project.names_x64(), versions)),
+            repr((settings, project.names_x64(), versions, sorted(project.commands))),
         )
         self._records_key = digest("records", program, project.root)
         self._outcomes_key = digest("outcomes", self._judged, project.root)

@@ -97,6 +97,7 @@ class Judge:
             requires_python=project.requires_python,
             role=role,
             taken=self._taken(path),
+            commands=frozenset(function for module, function in project.commands if _is_module(path, module)),
         )
 
     def _focus(self, path: str, text: str, tree: ast.Module) -> Focus:
@@ -110,6 +111,12 @@ class Judge:
         if len(self._focuses) > _FOCUSES:
             del self._focuses[next(iter(self._focuses))]
         return focus
+
+
+def _is_module(path: str, module: str) -> bool:
+    """Whether a file is the module of that name, wherever its package lies in the project."""
+    stem = "/" + path.replace("\\", "/").removesuffix(".py").removesuffix("/__init__")
+    return stem.endswith("/" + module.replace(".", "/"))
 
 
 def aliases(tree: ast.Module) -> dict[str, str]:

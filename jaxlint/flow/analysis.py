@@ -217,12 +217,22 @@ def _jax_import(program: Program, module: LoadedModule) -> JaxImport | None:
             node = node.body[0]
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module or ""]
+        elif isinstance(node, ast.ImportFrom):
+            names = _imported_from(node, module)
         for name in names:
             if name.partition(".")[0] in _IMPORT_JAX or _imports_jax(program, module, name):
                 return JaxImport(module.place(node), module.place(statement))
     return None
+
+
+def _imported_from(node: ast.ImportFrom, module: LoadedModule) -> list[str]:
+    """`pkg.model` of `from .model import Model` in `pkg`; also `pkg.model` of `from . import model`."""
+    if not node.level:
+        return [node.module or ""]
+    package = module.entry.name.split(".")[: None if module.entry.is_package else -1]
+    above = package[: len(package) - node.level + 1]
+    base = ".".join([*above, *([node.module] if node.module else [])])
+    return [base, *(f"{base}.{alias.name}" for alias in node.names)] if base else []
 
 
 def _imports_jax(program: Program, module: LoadedModule, name: str) -> bool:

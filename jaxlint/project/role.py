@@ -131,8 +131,10 @@ def _only_prepares(body: Iterable[ast.stmt]) -> bool:
         elif isinstance(node, (ast.For, ast.While, ast.With)):
             harmless = _only_prepares([*node.body, *getattr(node, "orelse", ())])
         else:
-            harmless = _is_path(node) or _is_setting(node) or isinstance(
-                node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break)
+            harmless = (
+                _is_path(node)
+                or _is_setting(node)
+                or isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass, ast.Continue, ast.Break))
             )
         if not harmless:
             return False

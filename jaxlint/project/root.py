@@ -97,6 +97,11 @@ class Project:
         path = os.path.join(self.root, PYPROJECT)
         return toml.load(path) if self.root and os.path.isfile(path) else {}
 
+    @cached_property
+    def commands(self) -> frozenset[tuple[str, str]]:
+        """(module, function) of each command that an installed project offers. Raises TomlError."""
+        return frozenset(versions.commands(self.pyproject))
+
     def names_x64(self) -> bool:
         """Whether a file that says how the project is tested or used speaks of 64-bit mode."""
         return bool(self.root) and any(_names_x64(os.path.join(self.root, name)) for name in _TELLING)

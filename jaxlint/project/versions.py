@@ -33,6 +33,15 @@ def python(pyproject: Mapping[str, Any]) -> tuple[int, int]:
     return OLDEST_PYTHON
 
 
+def commands(pyproject: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(module, function) of each command that a project declares: `fit = "pkg.cli:fit"`."""
+    tables = (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"))
+    for target in (value for keys in tables for value in _table(pyproject, *keys).values()):
+        module, colon, function = target.partition(":") if isinstance(target, str) else ("", "", "")
+        if colon:
+            yield module.strip(), function.partition("[")[0].strip()
+
+
 def library(name: str, root: str) -> Version:
     """The version of a library (a key of NEWEST): locked, else pinned, else the oldest allowed, else newest.
 

@@ -19,8 +19,14 @@ _VERBS = frozenset(
 )
 _SUBJECTS = frozenset({"x64", "float64", "f64", "fp64", "double", "precision", "cache", "config"})
 _ASKS = pattern(r"environ|getenv|(?<![a-z])(x64|float64|f64|fp64|double|precision|cache)(?![a-z0-9])")
+_READS = pattern(r"environ|getenv")
 _ON = pattern(r"(environ\.get|getenv)\([^()]*,\s*(True|[\"'](1|true|True|yes|on)[\"'])\s*\)")
 _ASKS_NOTHING = pattern(r"\bnot\b|\bNone\b|\bconfig\.(read|jax_)")
+_IS_GIVEN = pattern(r"\bis not None\b")
+# Decorators of click, typer, cyclopts and hydra: somebody types the function's name in a shell.
+_COMMANDS = pattern(r"@[\w.]*\b(command|group|callback|default|hydra\.main|main)\b")
+_PARSES = pattern(r"\bparse_(known_)?args\(|\b(tyro\.cli|fire\.Fire)\(")
+_PROGRAMS = frozenset({"main", "_main", "cli", "entry_point", "entrypoint"})
 
 
 def is_imposed(fact: ConfigChange) -> bool:
@@ -34,7 +40,11 @@ def is_imposed(fact: ConfigChange) -> bool:
     if fact.at_import:
         return True
     name = fact.symbol.rpartition(".")[2]
-    return name != "main" and not fact.follows_parameter and (bool(fact.called_from) or not _announces(name))
+    return (
+        name not in _PROGRAMS
+        and not fact.follows_parameter
+        and (bool(fact.called_from) or not _announces(name))
+    )
 
 
 def _announces(name: str) -> bool:
@@ -45,22 +55,48 @@ def _announces(name: str) -> bool:
 
 
 def is_chosen(node: cst.CSTNode | None, ctx: Context) -> bool:
-    """The statement stands under `if os.environ.get("...")` or `if settings.double`: somebody asks for it."""
+    """The statement stands under `if os.environ.get("...")` or `if settings.double`, or in the function that is a
+    command: somebody asks for it."""
     import libcst as cst
 
-    tests = [ctx.focus.code(p.test) for p in ctx.parents(node) if isinstance(p, cst.If)] if node else []
-    return any(
-        _ASKS.search(test) and not _ASKS_NOTHING.search(test) and not _is_on_unless_told(test, ctx)
-        for test in tests
+    around = list(ctx.parents(node)) if node else []
+    tests = [ctx.focus.code(p.test) for p in around if isinstance(p, cst.If)]
+    if any(_asks(test, ctx) and not _is_on_unless_told(test, ctx) for test in tests):
+        return True
+    function = next((p for p in around if isinstance(p, cst.FunctionDef)), None)
+    return function is not None and _is_command(function, ctx)
+
+
+def _asks(test: str, ctx: Context) -> bool:
+    given = _IS_GIVEN.sub("", test).strip()
+    if _ASKS_NOTHING.search(given):
+        return False
+    is_own_name = given != test and given.isidentifier()  # `cache_dir is not None`, whatever it was bound to
+    return (not is_own_name and bool(_ASKS.search(given))) or any(map(_READS.search, _bound(given, ctx)))
+
+
+def _is_command(function: cst.FunctionDef, ctx: Context) -> bool:
+    """It is called from a shell: installed or decorated as a command, or parsing what was typed."""
+    if function.name.value in ctx.commands:
+        return True
+    return any(_COMMANDS.match(ctx.focus.code(d).strip()) for d in function.decorators) or bool(
+        _PARSES.search(ctx.focus.code(function))
     )
 
 
 def _is_on_unless_told(test: str, ctx: Context) -> bool:
     """`os.environ.get("LIB_X64", "true") == "true"`, or a name that was bound to that: nobody has to ask."""
-    bound = (
-        re.findall(rf"^\s*{test}\s*=[^=](.*)$", ctx.focus.source, re.MULTILINE) if test.isidentifier() else []
-    )
-    return any(_ON.search(text) for text in (test, *bound))
+    return any(_ON.search(text) for text in (test, *_bound(test, ctx)))
+
+
+def _bound(test: str, ctx: Context) -> list[str]:
+    """What the names in a test were bound to."""
+    names = dict.fromkeys(re.findall(r"(?<![\w.\"'])[A-Za-z_]\w*(?![\w.(\"'])", test))
+    return [
+        text
+        for name in names
+        for text in re.findall(rf"^\s*{name}\s*(?::[^=\n]*)?=[^=](.*)$", ctx.focus.source, re.MULTILINE)
+    ]
 
 
 def opt_in(node: cst.CSTNode | None, ctx: Context, signature: str, purpose: str, change: str) -> Fix | None:

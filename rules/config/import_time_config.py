@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from jaxlint.context import Context
 
-_OF_THE_CACHE = "jax_persistent_cache_"
+_OF_THE_CACHE = ("jax_persistent_cache_", "jax_enable_compilation_cache")
 
 
 class ImportTimeConfig(Rule):

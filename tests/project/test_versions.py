@@ -97,3 +97,17 @@ def test_no_root_means_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "uv.lock").write_text(UV)
     monkeypatch.chdir(tmp_path)
     assert Project("", Settings()).jax_version == NEWEST["jax"]
+
+
+def test_commands_of_the_project(tmp_path: Path) -> None:
+    text = """
+    [project.scripts]
+    fit = "pkg.cli:fit"
+    sweep = "pkg.tools:Sweep.run [extra]"
+    [tool.poetry.scripts]
+    draw = "pkg.plot:main"
+    broken = {reference = "pkg.other:main", type = "console"}
+    """
+    found = project(tmp_path, pyproject_toml=text).commands
+    assert found == {("pkg.cli", "fit"), ("pkg.tools", "Sweep.run"), ("pkg.plot", "main")}
+    assert project(tmp_path, pyproject_toml="[project]\nname = 'x'\n").commands == frozenset()
