@@ -23,6 +23,7 @@ from jaxlint.flow.retrace.absorbed import absorbed_mutations
 from jaxlint.flow.retrace.equal_statics import equal_statics
 from jaxlint.flow.retrace.staleness import stale_reads
 from jaxlint.flow.run import Run
+from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.flow.trace.cached_tracers import cached_tracers
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.project.role import is_main_guard
@@ -128,9 +129,7 @@ class Analysis:
     def _functions(self, module: LoadedModule) -> list[Function]:
         """Functions and methods of the module, constructors first: they tell what instances hold."""
         functions = [f for f in module.functions.values() if not f.is_lambda and f.parent is None]
-        return sorted(
-            functions, key=lambda f: (f.name not in ("__init__", "setup", "__post_init__"), f.node.lineno)
-        )
+        return sorted(functions, key=lambda f: (f.name not in CONSTRUCTORS, f.node.lineno))
 
     def _generic(self, run: Run, module: LoadedModule, function: Function) -> Evaluation | None:
         """The function as nobody in view calls it; nothing when it is only traced."""

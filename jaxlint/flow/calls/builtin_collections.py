@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from jaxlint.flow.domain.joining import join_all
-from jaxlint.flow.domain.kinds import CONCRETE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import CONCRETE, INSTANCE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
 from jaxlint.flow.domain.tags import BOUNDED, TEXT
 from jaxlint.flow.domain.values import (
     PER_ITERATION,
@@ -18,9 +19,11 @@ from jaxlint.flow.domain.values import (
 )
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.lengths import as_long
-from jaxlint.flow.statements.iteration import chosen, element_of, iterated
+from jaxlint.flow.statements.iteration import as_iterable, chosen, element_of, iterated
 from jaxlint.flow.syntax.bindings import look
 from jaxlint.flow.trace import impure
+
+Handler = Callable[[Frame, Value, Call], Value]
 
 _REDUCED = 6  # so many members of a sequence are reduced one by one
 
@@ -170,17 +173,33 @@ def reduce(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     return tree(passed, Origin(frame.module, call.node, "generator")) if accumulates else so_far
 
 
-COLLECTION_HANDLERS = {
-    "enumerate": _enumerate,
-    "zip": _zip,
-    "list": _same_container,
-    "reversed": _same_container,
-    "tuple": _tuple,
-    "set": _set,
-    "frozenset": _frozenset,
+def _over_members(handler: Handler) -> Handler:
+    """Objects of the project among the arguments stand for what they give when they are iterated over."""
+
+    def handle(frame: Frame, first: Value, call: Call) -> Value:
+        if all(value.kind != INSTANCE for value in call.positional):
+            return handler(frame, first, call)
+        members = [
+            as_iterable(frame, value, call.argument_node(position) or call.node)
+            for position, value in enumerate(call.positional)
+        ]
+        given = Call(call.node, members, call.keywords, call.starred, call.decorator, call.bound)
+        return handler(frame, members[0], given)
+
+    return handle
+
+
+COLLECTION_HANDLERS: dict[str, Handler] = {
+    "enumerate": _over_members(_enumerate),
+    "zip": _over_members(_zip),
+    "list": _over_members(_same_container),
+    "reversed": _over_members(_same_container),
+    "tuple": _over_members(_tuple),
+    "set": _over_members(_set),
+    "frozenset": _over_members(_frozenset),
     "slice": _slice,
     "dict": _dict,
-    "next": _next,
-    "iter": _iter,
-    "map": _map,
+    "next": _over_members(_next),
+    "iter": _over_members(_iter),
+    "map": _over_members(_map),
 }

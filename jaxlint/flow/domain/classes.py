@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.syntax.annotations import is_array_annotation
+from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS, stored_on_self
 from jaxlint.index import installed
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ class ClassInfo:
     """A class of the project. `attributes` are class-level values; `fields` the annotated names in order."""
 
     __slots__ = (
-        "annotations", "attributes", "bases", "converted", "dataclass", "eq", "family", "fields", "frozen",
-        "generic",
+        "annotations", "attributes", "bases", "changing", "converted", "dataclass", "eq", "family", "fields",
+        "frozen", "generic",
         "methods", "module", "name", "node", "qualname", "scope", "static_fields",
         "unknown_bases", "unsettled",
     )  # fmt: skip
@@ -45,6 +46,7 @@ class ClassInfo:
         self.eq = True
         self.scope: Scope | None = None
         self.generic: Value | None = None
+        self.changing: set[str] | None = None
 
     def lookup(self, name: str, depth: int = 0) -> Function | None:
         """A method, inherited ones included."""
@@ -90,6 +92,15 @@ class ClassInfo:
             self.unsettled |= family is None
             self.family = self.family or family or ""
         return self.unsettled and not self.family
+
+    def stores_later(self, name: str, depth: int = 0) -> bool:
+        """Whether a method other than a constructor stores the field, on `self`; inherited ones included."""
+        if self.changing is None:
+            methods = (m for m in self.methods.values() if m.name not in CONSTRUCTORS)
+            self.changing = {field for method in methods for field in stored_on_self(method.node)}
+        if name in self.changing:
+            return True
+        return depth < 6 and any(base.stores_later(name, depth + 1) for base in self.bases)
 
     def array_fields(self, depth: int = 0) -> set[str]:
         """Fields annotated as arrays and nothing else, inherited ones included."""

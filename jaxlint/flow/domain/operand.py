@@ -24,8 +24,9 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
+from jaxlint.flow.domain.lengthened import Lengthened
 from jaxlint.flow.domain.objects import Foreign, Instance
-from jaxlint.flow.domain.tags import FRESH, MEMBER, SMALL, ZERO_DIM
+from jaxlint.flow.domain.tags import FRESH, GROWN, MEMBER, SMALL, ZERO_DIM
 from jaxlint.flow.domain.values import Choices, Origin, Value, is_number, is_small
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
@@ -68,6 +69,8 @@ def operand(
     else:
         word = fresh[0] if fresh else origin.word if origin is not None else ""
     source = fresh[1] if fresh else origin
+    if origin is not None and isinstance(origin.extra, Lengthened) and not tags & GROWN:
+        source = origin.extra.made or source
     if fresh:
         tags |= FRESH
     return Operand(

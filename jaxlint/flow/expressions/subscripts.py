@@ -83,8 +83,13 @@ def _of_unknown(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
         return Value(UNKNOWN, cut.varies, cut.tags, None, None, cut.origin)
     if base.tags & RAGGED and index.kind == CONSTANT and isinstance(index.data, str):
         return base  # a column
-    if index.kind in CONCRETE and index.tags & SHAPED == RAGGED:  # only an array takes one, and gives as many
-        return Value(UNKNOWN, index.varies, RAGGED, None, None, index.origin)
+    mask = masks.mask_in(index)
+    if mask is not None and mask.kind in CONCRETE:
+        varies = PER_ITERATION if frame.loop and not masks.is_fixed(frame, node.slice) else PER_CALL
+        return Value(UNKNOWN, varies, DATA_SHAPE, None, None, Origin(frame.module, node, "boolean mask"))
+    chosen = varied_part([index]) if index.kind in (*CONCRETE, TREE) else None
+    if chosen is not None and chosen.kind in CONCRETE:  # only an array takes one, and gives as many
+        return Value(UNKNOWN, chosen.varies, chosen.tags & SHAPED, None, None, chosen.origin)
     varies = max(base.varies, index.varies)
     return Value(UNKNOWN, varies) if varies else UNKNOWN_VALUE
 

@@ -15,10 +15,9 @@ from jaxlint.flow.frame import Frame
 from jaxlint.flow.precision.weak_types import is_weak
 from jaxlint.flow.retrace.carry import Carry, PendingCarry, in_tree, is_tested, may_change
 from jaxlint.flow.retrace.tree_changes import Start, leaves
+from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.flow.syntax.walking import walk
 from jaxlint.jax_api.transforms import EAGER
-
-_CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__"})
 
 
 def field_carried(frame: Frame, thing: Instance, name: str, before: Value, after: Value) -> None:
@@ -116,7 +115,7 @@ def _stores(thing: Instance, name: str) -> Iterator[tuple[bool, ast.Assign]]:
     for method in thing.cls.methods.values():
         for node in walk(method.node):
             if isinstance(node, ast.Assign) and _stores_field(node, name):
-                yield method.name in _CONSTRUCTORS, node
+                yield method.name in CONSTRUCTORS, node
 
 
 def _within(node: ast.stmt, function: ast.AST) -> bool:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import INSTANCE, TREE
+from jaxlint.flow.domain.lengthened import Lengthened
 from jaxlint.flow.domain.objects import Instance
 from jaxlint.flow.domain.operand import dotted_name
-from jaxlint.flow.domain.tags import GROWN, LENGTHENED
+from jaxlint.flow.domain.tags import DATA_SHAPE, GROWN, LENGTHENED
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.syntax.bindings import bindings_of
@@ -24,15 +24,6 @@ from jaxlint.flow.syntax.walking import walk
 _GROWTH = GROWN | LENGTHENED
 # What hands back the same array, or another form of it.
 _SAME = frozenset({"asarray", "array", "atleast_1d", "atleast_2d", "ravel", "copy", "astype", "reshape"})
-
-
-class Lengthened(NamedTuple):
-    """Of a lengthened value: where its parts came from; of one that grows: the loop in which it was stored there
-    again (None: on an object, in each call)."""
-
-    paths: frozenset[str]
-    loop: ast.AST | None = None
-    path: str = ""  # where it was stored
 
 
 def path_of(node: ast.AST) -> str | None:
@@ -64,8 +55,9 @@ def marked(frame: Frame, value: Value, paths: Iterable[str], node: ast.AST) -> V
     known = frozenset(paths)
     if not known:
         return value
-    origin = Origin(frame.module, node, "growth", Lengthened(known))
     before = value.origin
+    made = before if value.tags & DATA_SHAPE else None
+    origin = Origin(frame.module, node, "growth", Lengthened(known, made=made))
     if value.tags & GROWN and before is not None and isinstance(before.extra, Lengthened):
         origin = before._replace(extra=before.extra._replace(paths=known))  # one of the parts grows already
     return value.but(tags=value.tags | LENGTHENED, origin=origin)
@@ -129,7 +121,7 @@ def stored(frame: Frame, path: str, value: Value, kept: bool) -> Value:
             return part  # each round begins with something else
         assert part.origin is not None
         frame.grows = True
-        origin = part.origin._replace(extra=Lengthened(extra.paths, loop, where))
+        origin = part.origin._replace(extra=extra._replace(loop=loop, path=where))
         return part.but(varies=PER_ITERATION, tags=part.tags & ~LENGTHENED | GROWN, origin=origin)
 
     return each(value, confirm, path)

@@ -41,6 +41,7 @@ from jaxlint.flow.retrace.field_carry import field_carried
 from jaxlint.flow.retrace.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.retrace.optional import key_stored
 from jaxlint.flow.statements.iteration import element_of
+from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.flow.trace import effects, traced
 from jaxlint.jax_api.transforms import EAGER, VMAP
 
@@ -184,7 +185,7 @@ def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
 
 def in_constructor(frame: Frame) -> bool:
     """What a constructor stores on its own instance is no change of anything."""
-    return frame.function is not None and frame.function.name in ("__init__", "setup", "__post_init__")
+    return frame.function is not None and frame.function.name in CONSTRUCTORS
 
 
 def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value) -> None:

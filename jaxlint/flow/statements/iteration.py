@@ -67,7 +67,7 @@ def element_of(value: Value) -> Value:
     return Value(UNKNOWN, 0, BOUNDED) if is_enum(value) else UNKNOWN_VALUE
 
 
-def as_iterable(frame: Frame, value: Value, node: ast.expr) -> Value:
+def as_iterable(frame: Frame, value: Value, node: ast.AST) -> Value:
     """What a loop runs over: an object of the project gives what its `__iter__` yields, or its `__next__`."""
     if value.kind != INSTANCE:
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.flow.syntax.walking import own_assignments, own_nodes, walk
 
 
@@ -44,7 +45,7 @@ def stored_attribute(module: LoadedModule, attr: str) -> tuple[ast.AST, ast.expr
     """What the constructor stores on `self.attr`, if it does so once."""
     found: list[tuple[ast.AST, ast.expr]] = []
     for function in module.functions.values():
-        if function.name not in ("__init__", "setup", "__post_init__"):
+        if function.name not in CONSTRUCTORS:
             continue
         for node in own_nodes(function.node):
             if isinstance(node, ast.Assign):

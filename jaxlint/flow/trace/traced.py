@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.domain.kinds import CONSTANT, PARAMETER, TRACED, TRACERS, TREE
+from jaxlint.flow.domain.classes import ClassInfo
+from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, PARAMETER, TRACED, TRACERS, TREE
 from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.tags import BOOLEAN_MASK
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import DataDependentShape, NumpyOnTraced, TracedBranch, TracedShape
 from jaxlint.flow.frame import Frame, evaluate
+from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 from jaxlint.jax_api.transforms import JIT, VMAP
 
@@ -37,8 +39,24 @@ def truth(frame: Frame, node: ast.expr, value: Value, how: str) -> bool | None:
     """A test: reports a tracer, and answers when the outcome is known."""
     demand(frame, node, value, how)
     if value.kind == CONSTANT and (value.data is None or isinstance(value.data, bool)):
-        return bool(value.data)
+        return None if _may_differ_later(frame, node) else bool(value.data)
     return None
+
+
+def _may_differ_later(frame: Frame, test: ast.expr) -> bool:
+    """Whether eager code asks for a field as the constructor left it, which other methods store too: `if self.last
+    is None: self.last = x; return` goes another way in the next call."""
+    if frame.level or frame.cls is None or frame.function is None or frame.function.name in CONSTRUCTORS:
+        return False
+    for node in ast.walk(test):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = node.value.id
+            owner = frame.names.get(name)
+            if owner is not None and owner.kind == INSTANCE and f"{name}.{node.attr}" not in frame.names:
+                cls: ClassInfo = owner.data.cls
+                if cls.stores_later(node.attr):
+                    return True
+    return False
 
 
 def iterate(frame: Frame, node: ast.expr, value: Value) -> None:
