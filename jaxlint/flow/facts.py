@@ -880,8 +880,9 @@ class ImportTimeDeviceWork(Fact):
 class ProcessStart(Fact):
     """A process is forked (place: the line that chooses fork, else the one that makes the pool or process).
 
-    `method`: "fork" where somebody chose it, "default" where it is what the platform does. `worker` is the
-    first device work of what the process is given to run, if any. `after_device_use` is the first device work
+    `method`: "fork" where somebody chose it, "default" where it is what the platform does; "spawn" where it is
+    not forked, or has been started before: then it is known only by its `worker`, the first device work of what
+    the process is given to run, if any. `after_device_use` is the first device work
     before it; `order` are the lines of one function that lead to that and to this.
     """
 

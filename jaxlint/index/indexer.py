@@ -84,13 +84,13 @@ class Indexer:
 
     def _made(self, entry: ModuleEntry) -> ModuleRecord:
         from jaxlint.index.build import build
-        from jaxlint.project.role import role
+        from jaxlint.project.role import is_script, role
 
         text, _, tree, _ = self._sources.parsed(entry.absolute)
         assert tree is not None
         record = build(tree, entry.name, entry.is_package, text.isascii(), split_lines(text))
         place = self._project.relative(entry.absolute)
-        module_role = role(tree, place, self._project.settings, shebang=text.startswith("#!"))
+        module_role = role(tree, place, self._project.settings, script=is_script(text))
         record.is_test = module_role.value == "test"
         record.is_application = module_role.value == "application"
         record.loose = "." not in entry.name and not entry.is_package

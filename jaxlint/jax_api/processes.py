@@ -10,7 +10,8 @@ METHODS = ("fork", "spawn", "forkserver", "default")
 FORK_IS_DEFAULT_BEFORE = (3, 14)
 
 _MODULES = ("multiprocessing", "multiprocess", "torch.multiprocessing")
-# What a call does: "process" starts one, "pool" several at once, "executor" several when work comes.
+# What a call does: "process" starts one, "pool" several at once, "executor" several when work comes,
+# "environments" one for each of Gymnasium's.
 PROCESSES: dict[str, str] = {
     "os.fork": "fork",
     "os.forkpty": "fork",
@@ -21,6 +22,11 @@ PROCESSES: dict[str, str] = {
     "pathos.multiprocessing.ProcessingPool": "pool",
     "pathos.multiprocessing.ProcessPool": "pool",
     "pathos.pools.ProcessPool": "pool",
+    "tqdm.contrib.concurrent.process_map": "mapping",
+    "joblib.Parallel": "joblib",
+    "gymnasium.make_vec": "environments",
+    "gymnasium.vector.AsyncVectorEnv": "environments",
+    "gym.vector.AsyncVectorEnv": "environments",
     "torch.utils.data.DataLoader": "loader",
     "torch.utils.data.dataloader.DataLoader": "loader",
     **{f"{module}.Process": "process" for module in _MODULES},
@@ -32,6 +38,10 @@ PROCESSES: dict[str, str] = {
 CONTEXT = "multiprocessing.context."
 PROCESSES |= {f"{CONTEXT}{method}().Process": "process" for method in METHODS}
 PROCESSES |= {f"{CONTEXT}{method}().Pool": "pool" for method in METHODS}
+# What a pool runs, by the methods that take it; all such calls go to one value, whichever context made the pool.
+POOL = "multiprocessing.Pool"
+_TAKING = ("map", "starmap", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap_async")
+PROCESSES |= {f"{POOL}().{method}": "work" for method in _TAKING}
 EXECUTOR = "concurrent.futures.ProcessPoolExecutor"
 # The first of these makes an executor start its processes.
 PROCESSES |= {f"{EXECUTOR}().{method}": "submission" for method in ("submit", "map")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from jaxlint.flow.facts import ModuleRole
@@ -15,6 +16,8 @@ _APPLICATION_DIRECTORIES = frozenset(
     {"examples", "example", "scripts", "benchmarks", "docs", "doc", "demos", "tutorials", "notebooks", "bin"}
 )
 _TEST_DIRECTORY = "tests"
+
+_CELL = pattern(r"^# ?(%%|In\[[ \d]*\]:|COMMAND -{5})", re.MULTILINE)
 
 # Calls that a library makes at import with good reason: configuration, environment, logging, warnings and
 # registration. What the call is reached through tells, or its own name, or all of it.
@@ -38,12 +41,18 @@ _WHOLE = frozenset(
 )
 
 
-def role(tree: ast.Module, path: str, settings: Settings, *, shebang: bool = False) -> ModuleRole:
+def is_script(text: str) -> bool:
+    """Whether a text is run by its name, or cell by cell as a notebook: those of jupytext and Spyder (`# %%`), of
+    nbconvert (`# In[3]:`) and of Databricks."""
+    return text.startswith("#!") or _CELL.search(text) is not None
+
+
+def role(tree: ast.Module, path: str, settings: Settings, *, script: bool = False) -> ModuleRole:
     """The role of a module. Where nothing shows it to be the run itself, it is a library module.
 
-    `path` is relative to the project's root. `kind` in the settings decides for all modules but tests;
-    "library" leaves what its name or place shows to be a script. Who imports the module is not considered:
-    a single module cannot tell.
+    `path` is relative to the project's root, `script` what `is_script` says of the text. `kind` in the settings
+    decides for all modules but tests; "library" leaves what its name or place shows to be a script. Who imports
+    the module is not considered: a single module cannot tell.
     """
     *directories, name = path.replace("\\", "/").split("/")
     stem = name.partition(".")[0]
@@ -55,7 +64,7 @@ def role(tree: ast.Module, path: str, settings: Settings, *, shebang: bool = Fal
     ):
         return ModuleRole.TEST
     placed = (
-        shebang
+        script
         or name.endswith(".ipynb")
         or stem in _APPLICATION_NAMES
         or not _APPLICATION_DIRECTORIES.isdisjoint(directories)
@@ -96,9 +105,14 @@ def _configuring(tree: ast.Module) -> frozenset[str]:
 
 
 def _changes_configuration(function: ast.FunctionDef) -> bool:
-    called = (_dotted(call.func) for call in nodes_of(function, ast.Call))
-    if any(dotted.endswith(("config.update", "environ.setdefault", "environ.update")) for dotted in called):
-        return True
+    for call in nodes_of(function, ast.Call):
+        if _dotted(call.func).endswith(("config.update", "environ.setdefault", "environ.update")):
+            return True
+        option = call.args[0] if _dotted(call.func).endswith(".update") and len(call.args) == 2 else None
+        if isinstance(option, ast.Constant) and str(option.value).startswith(
+            "jax_"
+        ):  # `cfg.update("jax_…", …)`
+            return True
     stored = (part for part in nodes_of(function, ast.Subscript) if isinstance(part.ctx, ast.Store))
     return any(_dotted(part.value) == "os.environ" for part in stored)
 

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 # What tells that somebody has thought of the memory, or that no GPU is used.
 _SHARED = ("XLA_PYTHON_CLIENT_", "CUDA_VISIBLE_DEVICES", "JAX_PLATFORM", "jax_platform", "jax.distributed")
+_SPAWN_ALL = 'Call `multiprocessing.set_start_method("spawn")` first.'
+_REMEDIES = {
+    "AsyncVectorEnv": 'Pass `context="spawn"`, or make it before jax is used.',
+    "make_vec": 'Pass `vector_kwargs={"context": "spawn"}`, or make it before jax is used.',
+    "Parallel": "Leave the backend out: joblib's own starts its processes afresh.",
+    "process_map": _SPAWN_ALL,
+}
 
 
 class ForkAfterJax(Rule):
@@ -28,26 +35,26 @@ class ForkAfterJax(Rule):
     def check(self, fact: ProcessStart, ctx: Context) -> Iterator[Finding]:
         if fact.method == "default" and ctx.requires_python >= FORK_IS_DEFAULT_BEFORE:
             return
-        used = fact.after_device_use
+        used = fact.after_device_use if fact.method != "spawn" else None
         if fact.api.endswith("DataLoader"):
             yield self._loader(fact, ctx)
         elif used is not None and _comes_first(fact, ctx):
             yield self._forked(fact, used, ctx)
-        elif fact.worker is not None and not any(word in ctx.source for word in _SHARED):
+        elif fact.worker is not None and not _is_told(fact, ctx):
             yield self._each(fact, fact.worker)
 
     def _forked(self, fact: ProcessStart, used: Place, ctx: Context) -> Finding:
-        call = f"`{fact.api.rpartition('.')[2]}`"
+        call = fact.api.rpartition(".")[2]
         if fact.api.endswith("fork"):
             remedy = 'Start the process before jax is used, or with `multiprocessing.get_context("spawn")`.'
         elif fact.api.endswith("ProcessPoolExecutor"):
             remedy = 'Pass `mp_context=multiprocessing.get_context("spawn")`.'
         else:
-            remedy = 'Make it from `multiprocessing.get_context("spawn")`.'
+            remedy = _REMEDIES.get(call, 'Make it from `multiprocessing.get_context("spawn")`.')
         default = "" if fact.method == "fork" else ", the default on Linux before Python 3.14,"
         return self.finding(
             fact,
-            f"{call} forks{default} after jax was used: a lock that one of jax's threads holds stays locked "
+            f"`{call}` forks{default} after jax was used: a lock that one of jax's threads holds stays locked "
             f"in the child, which then hangs. {remedy}",
             confidence=Confidence.HIGH if fact.proof.eager else Confidence.MEDIUM,
             related=[
@@ -77,6 +84,18 @@ class ForkAfterJax(Rule):
             confidence=Confidence.MEDIUM,
             related=[Related(worker, "a worker uses jax here")],
         )
+
+
+def _is_told(fact: ProcessStart, ctx: Context) -> bool:
+    """Somebody has thought of the memory, or these processes are reported already."""
+    if any(word in ctx.source for word in _SHARED):
+        return True
+    others = (o for o in ctx.facts(ProcessStart) if o.place == fact.place and o.start != fact.start)
+    return any(
+        o.start < fact.start
+        and (o.worker is not None or (o.method != "spawn" and o.after_device_use is not None))
+        for o in others
+    )
 
 
 def _spawned(fact: ProcessStart, call: cst.CSTNode | None, ctx: Context) -> Fix | None:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from jaxlint.flow.facts import ModuleRole
-from jaxlint.project.role import role
+from jaxlint.project.role import is_script, role
 from jaxlint.project.settings import Settings
 
 LIBRARY, APPLICATION, TEST = ModuleRole.LIBRARY, ModuleRole.APPLICATION, ModuleRole.TEST
@@ -90,8 +90,28 @@ def test_what_prepares_is_a_library(source: str) -> None:
     assert role_of(source) is LIBRARY
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#!/usr/bin/env python\nimport jax\n",
+        "import jax\n\n# %%\nx = 1\n",
+        "# %% [markdown]\n# # A title\n",
+        "#%%\nx = 1\n",
+        "# coding: utf-8\n\n# In[1]:\n\nimport jax\n",
+        "# Databricks notebook source\nx = 1\n# COMMAND ----------\n",
+    ],
+)
+def test_scripts_and_notebooks_by_their_text(text: str) -> None:
+    assert is_script(text)
+
+
+@pytest.mark.parametrize("text", ["import jax\n", "# 5 %% of it\n", "x = 1  # %%\n", "# In[dex] of it\n"])
+def test_other_texts(text: str) -> None:
+    assert not is_script(text)
+
+
 def test_a_shebang_makes_an_application() -> None:
-    assert role_of("", shebang=True) is APPLICATION
+    assert role_of("", script=True) is APPLICATION
 
 
 def test_the_setting_decides_for_all_but_tests_and_scripts() -> None:

@@ -7,14 +7,14 @@ import ast
 from jaxlint.finding import Place
 from jaxlint.flow.config.configuration import DeviceUse
 from jaxlint.flow.domain.closures import Closure
-from jaxlint.flow.domain.kinds import CONSTANT, FOREIGN, FUNCTION, INSTANCE, SCALAR
+from jaxlint.flow.domain.kinds import CONSTANT, FOREIGN, FUNCTION, INSTANCE, SCALAR, UNKNOWN
 from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.facts import ProcessStart
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
-from jaxlint.jax_api.processes import CONTEXT, EXECUTOR, METHODS, PROCESSES
+from jaxlint.jax_api.processes import CONTEXT, EXECUTOR, METHODS, POOL, PROCESSES
 from jaxlint.jax_api.transforms import EAGER
 
 _CONTEXT_FIELD = "_mp_context"
@@ -60,6 +60,38 @@ def _process(frame: Frame, dotted: str, call: Call) -> Value:
 
 def _pool(frame: Frame, dotted: str, call: Call) -> Value:
     _start(frame, dotted, call, dotted.partition("().")[0], call.argument(1, "initializer"))
+    return Value(FOREIGN, data=Foreign(POOL, frame.evaluation, frame.loop, call.node))
+
+
+def _work(frame: Frame, dotted: str, call: Call) -> Value:
+    """`pool.map(f, ...)`: the processes have been started before, by whatever method."""
+    pool = _receiver(frame, call)
+    if pool is not None and pool.data.api == POOL:
+        _note_worker(frame, call, POOL, _made_at(pool), call.argument(0, "func"))
+    return UNKNOWN_VALUE
+
+
+def _mapping(frame: Frame, dotted: str, call: Call) -> Value:
+    """tqdm's `process_map(f, ...)`."""
+    _start(frame, dotted, call, dotted, call.argument(0, "fn"))
+    return UNKNOWN_VALUE
+
+
+def _joblib(frame: Frame, dotted: str, call: Call) -> Value:
+    """`Parallel(n, backend="multiprocessing")` forks; its default, loky, starts processes afresh."""
+    backend = call.argument(1, "backend")
+    if backend is not None and backend.data == "multiprocessing":
+        _start(frame, dotted, call, dotted, None)
+    return UNKNOWN_VALUE
+
+
+def _environments(frame: Frame, dotted: str, call: Call) -> Value:
+    """Gymnasium's `AsyncVectorEnv(makers)` and `make_vec(name, vectorization_mode="async")`."""
+    mode, context = call.keywords.get("vectorization_mode"), call.keywords.get("context")
+    if dotted.endswith("AsyncVectorEnv") or (mode is not None and mode.data == "async"):
+        method = _method_name(context)
+        if method is not None:
+            _start(frame, dotted, call, dotted if method == "default" else CONTEXT + method, None)
     return UNKNOWN_VALUE
 
 
@@ -118,6 +150,7 @@ def _start(
     if method == "default" and frame.run.start_method is not None:
         method, chosen = frame.run.start_method
     if method not in ("fork", "default"):
+        _note_worker(frame, call, dotted, frame.place(call.node), target)
         return
     if executor is not None and chosen is None:
         chosen = _made_at(executor)
@@ -143,6 +176,7 @@ def _note(
     if frame.quiet or frame.level != EAGER or not hasattr(call.node, "lineno"):
         return
     if method == "default" and frame.run.program.table.sets_start_method:
+        _note_worker(frame, call, dotted, frame.place(call.node), target)
         return
     start = frame.place(call.node)
     frame.record(
@@ -158,6 +192,18 @@ def _note(
     )
 
 
+def _note_worker(frame: Frame, call: Call, dotted: str, at: Place | None, target: Value | None) -> None:
+    """Processes that are spawned, or were started before, run jax."""
+    worker = _worker(frame, target, call) if not frame.quiet and hasattr(call.node, "lineno") else None
+    if worker is not None and at is not None:
+        start = frame.place(call.node)
+        frame.record(
+            ProcessStart(
+                at, frame.symbol, frame.proof(), api=dotted, method="spawn", start=start, worker=worker
+            )
+        )
+
+
 # ---------------------------------------------------------------- what workers run
 
 
@@ -165,7 +211,7 @@ def _loader(frame: Frame, dotted: str, call: Call) -> Value:
     """torch's loader forks its workers when it is iterated; what they run is the data set and the collator."""
     workers, context = call.argument(5, "num_workers"), call.argument(12, "multiprocessing_context")
     several = workers is not None and (
-        workers.kind == SCALAR
+        workers.kind in (SCALAR, UNKNOWN)  # `args.workers`
         or (workers.kind == CONSTANT and isinstance(workers.data, int) and workers.data > 0)
     )
     if not several or (
@@ -222,6 +268,10 @@ def _first_use(evaluation: Evaluation, depth: int) -> Place | None:
 _HANDLERS = {
     "fork": _fork,
     "process": _process,
+    "work": _work,
+    "mapping": _mapping,
+    "joblib": _joblib,
+    "environments": _environments,
     "pool": _pool,
     "executor": _executor,
     "submission": _submission,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.device_memory.peaks import note_counter
 from jaxlint.flow.domain.kinds import (
     API,
@@ -44,6 +45,7 @@ from jaxlint.flow.trace import impure, masks, traced
 
 # `np.r_[a, b]`
 _JOINERS = {"numpy.r_": HOST, "numpy.c_": HOST, "jax.numpy.r_": DEVICE, "jax.numpy.c_": DEVICE}
+_GRIDS = frozenset({"jax.numpy.mgrid", "jax.numpy.ogrid"})
 
 
 @expression(ast.Subscript)
@@ -98,7 +100,9 @@ def _of_library_name(frame: Frame, node: ast.Subscript, base: Value, index: Valu
     """`os.environ["X"]`, `np.r_[a, b]`, `sys.modules[__name__]`, `typing.List[int]`."""
     if frame.level:
         impure.environment(frame, node, base, index)
-    elif base.data in _JOINERS:
+    elif base.data in _GRIDS or _JOINERS.get(base.data) == DEVICE:
+        device_use(frame, node, base.data)
+    if not frame.level and base.data in _JOINERS:
         parts_of = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return growth.joined(frame, Value(_JOINERS[base.data]), parts_of, node)
     if base.data == "sys.modules" and isinstance(node.slice, ast.Name) and node.slice.id == "__name__":

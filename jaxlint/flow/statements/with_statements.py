@@ -12,19 +12,19 @@ from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.retrace.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.statements.assignment import assign
 from jaxlint.flow.statements.iteration import element_of
-from jaxlint.jax_api.processes import EXECUTOR
+from jaxlint.jax_api.processes import EXECUTOR, POOL
 
 _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "ensure_compile_time_eval"})
 _UNJITTING = frozenset({"disable_jit", "fake_jit", "fake_pmap_and_jit"})
 
 
 def _entered(value: Value) -> Value:
-    """What `with` binds: an object whose `__enter__` returns itself, what a generator yields, an executor."""
+    """What `with` binds: an object whose `__enter__` returns itself, what a generator yields, an executor or pool."""
     if value.kind == INSTANCE:
         return value if _enters_as_itself(value) else UNKNOWN_VALUE
     if value.kind == TREE:
         return element_of(value)
-    if value.kind == FOREIGN and value.data.api == EXECUTOR:
+    if value.kind == FOREIGN and value.data.api in (EXECUTOR, POOL):
         return value
     return value.element if value.kind == CONSTANT and value.element else UNKNOWN_VALUE
 
