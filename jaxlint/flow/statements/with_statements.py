@@ -19,7 +19,7 @@ _UNJITTING = frozenset({"disable_jit", "fake_jit", "fake_pmap_and_jit"})
 
 
 def _entered(value: Value) -> Value:
-    """What `with` binds: an object whose `__enter__` returns itself, what a generator yields, an executor or pool."""
+    """What `with` binds: an object whose `__enter__` returns itself, what a generator yields, a pool."""
     if value.kind == INSTANCE:
         return value if _enters_as_itself(value) else UNKNOWN_VALUE
     if value.kind == TREE:
