@@ -300,35 +300,3 @@ def test_rows_that_are_cut_back_hold_nothing(confirm: Check) -> None:
     assert {verdict["verdict"] for verdict in verdicts(confirm({"program.py": program}), "JAX308")} == {
         "refuted"
     }
-
-
-def test_two_functions_of_one_name_are_not_one_that_was_compiled_twice(confirm: Check) -> None:
-    program = """
-        import jax
-        import jax.numpy as jnp
-        import numpy as np
-
-        @jax.jit
-        def step(w, x):
-            return w - 0.1 * jnp.mean(x)
-
-        def pretrain(data):
-            @jax.jit
-            def step(w, x):
-                return w - 0.2 * jnp.mean(x)
-            w = jnp.zeros(())
-            for i in range(3):
-                w = step(w, data)
-            return w
-
-        def main():
-            data = np.ones((60, 8), np.float32)
-            w = pretrain(data)
-            for i in range(0, len(data), 20):
-                w = step(w, data[i:i + 20])
-            print(w)
-
-        main()
-    """
-    [verdict] = verdicts(confirm({"program.py": program}), "JAX104")
-    assert verdict["verdict"] == "unknown" and "several functions" in verdict["reason"]

@@ -9,6 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from checked_programs import Check, verdicts
+
 HAZARDS = Path(__file__).resolve().parents[2] / "fixtures" / "record" / "hazards.py"
 
 
@@ -40,3 +43,141 @@ def test_each_claim_is_measured_on_its_own_function(tmp_path: Path) -> None:
         "JAX111": ("confirmed", "`accumulate` was compiled twice"),
         "JAX114": ("confirmed", "`score` was compiled twice"),
     }
+
+
+MAKERS = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def make_step(lr):
+    @jax.jit
+    def step(w, x):
+        return w - lr * jax.grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+
+    return step
+
+
+def fit(step, w, data, size):
+    for i in range(0, len(data), size):
+        w = step(w, data[i : i + size])
+    return w
+
+
+def main():
+    data = np.ones((60, 8), np.float32)
+    for rate in (0.1, 0.5):
+        print(fit(make_step(rate), jnp.ones(8), data, {size}))
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "verdict", "said"),
+    [
+        (20, "refuted", "2 functions called `step` were compiled once each, for 6 calls"),
+        (60, "unknown", "the loop in line 16 went round once only: a retrace takes two rounds"),
+        (25, "confirmed", "`step` was compiled twice"),
+    ],
+)
+def test_functions_of_one_factory_are_counted_apart(
+    confirm: Check, size: int, verdict: str, said: str
+) -> None:
+    [found] = verdicts(confirm({"program.py": MAKERS.format(size=size)}), "JAX104")
+    assert found["verdict"] == verdict
+    assert said in found["reason"]
+
+
+def test_another_function_of_the_name_does_not_count(confirm: Check) -> None:
+    program = """
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        @jax.jit
+        def step(w, x):
+            return w - 0.1 * jnp.mean(x)
+
+        def pretrain(data):
+            @jax.jit
+            def step(w, x):
+                return w - 0.2 * jnp.mean(x)
+            w = jnp.zeros(())
+            for width in (3, 4, 5):
+                w = step(w, data[:, :width])
+            return w
+
+        def main():
+            data = np.ones((60, 8), np.float32)
+            w = pretrain(data)
+            for i in range(0, len(data), 20):
+                w = step(w, data[i:i + 20])
+            print(w)
+
+        main()
+    """
+    found = [f for f in confirm({"program.py": program}) if f["code"] == "JAX104"]
+    [verdict] = [f["confirm"][0] for f in found if "data[i:i + 20]" in f["message"]]
+    assert (verdict["verdict"], verdict["reason"]) == ("refuted", "`step` was compiled once for 3 calls")
+
+
+STATIC = """
+import jax
+import jax.numpy as jnp
+from functools import partial
+
+
+@partial(jax.jit, static_argnames="n")
+def crop(x, n):
+    return x[:n].sum()
+
+
+def main():
+    x = jnp.arange(100.0)
+    for i in range(1, {rounds} + 1):
+        crop(x, i)
+    for _ in range(3):
+        crop(x, 1)
+
+
+{calls}
+"""
+
+
+@pytest.mark.parametrize("calls", ["main()", "main()\nmain()"])
+def test_a_loop_that_goes_round_once_proves_nothing(confirm: Check, calls: str) -> None:
+    [verdict] = verdicts(confirm({"program.py": STATIC.format(rounds=1, calls=calls)}), "JAX102")
+    assert verdict["verdict"] == "unknown"
+    assert "once only: a retrace takes two" in verdict["reason"]
+    [verdict] = verdicts(confirm({"program.py": STATIC.format(rounds=2, calls=calls)}), "JAX102")
+    assert verdict["verdict"] == "confirmed"
+
+
+def test_what_other_lines_compile_is_no_evidence(confirm: Check) -> None:
+    program = """
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        @jax.jit
+        def step(w, x):
+            return w - 0.1 * jnp.mean(x)
+
+        def main():
+            w = jnp.zeros(())
+            test, data = np.ones((7, 8), np.float32), np.ones((60, 8), np.float32)
+            w = step(w, test)
+            for i in range(0, len(data), 20):
+                w = step(w, data[i:i + 20])
+            print(w)
+
+        main()
+    """
+    [verdict] = verdicts(confirm({"program.py": program}), "JAX104")
+    assert (verdict["verdict"], verdict["reason"]) == (
+        "unknown",
+        "`step` was compiled twice, but not again at these lines",
+    )

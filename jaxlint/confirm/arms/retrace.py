@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from jaxlint.confirm.arms import rounds
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Event, Observed
@@ -19,17 +20,17 @@ from jaxlint.confirm.wording import count, times
 _NAMELESS = frozenset({"<lambda>", "scan", "while", "cond", "map", "_scan", "branches", "associative_scan"})
 _DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 _UNHASHABLE = "unhashable"
-_MADE_ANEW = ("JAX103", "JAX109", "JAX113")  # each new function object is compiled once, which is the claim
+_MADE_ANEW = ("JAX103", "JAX108", "JAX109")  # each new function object is compiled once, which is the claim
 _BY_DATA = ("JAX105", "JAX106")
 
 
 def judge(claim: Claim, seen: Observed) -> Judgement:
     """Confirmed by a second compilation of one function; refuted by several calls with one."""
-    name, made = most_compiled(claim, seen)
-    calls = seen.calls(claim)
+    name, made, functions = most_compiled(claim, seen)
+    calls = rounds.calls(claim, seen)
     arm = Arm(AS_WRITTEN, compiles=len(made), seconds=_seconds(made))
-    if len(made) > 1 and claim.finding.code not in _MADE_ANEW and _each_once(name, seen):
-        return undecided(f"several functions are called `{name}` here, and none was traced twice", arm)
+    if len(made) > 1 and not _by_the_calls(claim, seen, made, functions):
+        return undecided(f"`{name}` was compiled {times(len(made))}, but not again at these lines", arm)
     if len(made) > 1:
         return confirmed(f"`{name}` was compiled {times(len(made))} ({_seconds(made):.2f} s)", arm)
     if seen.raised is not None and seen.raised_within(claim.sites):
@@ -37,11 +38,18 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
             return confirmed(f"the call fails: {seen.raised_at}", arm)
         return undecided(f"the program stopped at {seen.raised_at}", arm)
     if not calls:
-        return undecided(seen.not_reached(claim.site), arm)
+        return undecided(rounds.missing(claim, seen), arm)
     if calls < 2:
         return undecided("the program gets there once only: a retrace takes two calls", arm)
+    if few := rounds.once_round(claim, seen):
+        return undecided(few, arm)
     if not made:
         return undecided("nothing was compiled at these lines in this run", arm)
+    if functions > 1:
+        several = f"{functions} functions called `{name}` were compiled once each"
+        if calls < 2 * functions:
+            return undecided(f"{several}, for {calls} calls: a retrace takes two calls of one", arm)
+        return refuted(f"{several}, for {calls} calls", arm)
     return refuted(f"`{name}` was compiled once for {count(calls, 'call')}", arm)
 
 
@@ -90,28 +98,36 @@ def of_boundaries(
 
 def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) -> tuple[Judgement, bool]:
     """The same with what the fixed program compiled of that function, and whether that is less."""
-    name, _ = most_compiled(claim, seen)
-    before = [event for event in seen.compiles if event["name"] == name]
-    after = [event for event in fixed.compiles if event["name"] == name]
+    name, before, _ = most_compiled(claim, seen)
+    named = (event for event in fixed.compiles if event["name"] == name)
+    _, after, _ = _most(named, claim) or ("", [], 0)
     arm = Arm(AS_FIXED, compiles=len(after), seconds=_seconds(after))
     reason = f"{written.reason} as written, {times(len(after))} as fixed"
     return Judgement(written.outcome, reason, (*written.arms, arm)), len(after) < len(before)
 
 
-def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event]]:
-    """The user's function that the claim is about, and its compilations; of several the one with most of them.
+def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event], int]:
+    """The user's function that the claim is about, its compilations, and how many functions of that name there are;
+    of several the one with most compilations.
 
     It is one that the message names or, where it names none that was compiled, one that was jitted or compiled at
     the claim's own statement. Related statements alone prove nothing: a line that calls `main` has everything
-    under it.
+    under it. Where a boundary of the name is made at the claim's statements, others of that name do not count.
     """
     own = claim._replace(related=())
     return (
-        _most(event for event in _under(claim, seen) if f"`{event['name']}`" in claim.finding.message)
-        or _most(_under(own, seen))
-        or _most(event for event in seen.compiles if event["name"] in _boundaries(claim, seen))
-        or ("", [])
+        _most(_meant(claim, seen), claim)
+        or _most(_under(own, seen), claim)
+        or _most((event for event in seen.compiles if event["name"] in _boundaries(claim, seen)), claim)
+        or ("", [], 0)
     )
+
+
+def _meant(claim: Claim, seen: Observed) -> list[Event]:
+    """What was compiled of functions that the message names."""
+    named = [event for event in _under(claim, seen) if f"`{event['name']}`" in claim.finding.message]
+    made_here = {about["id"] for about in seen.boundaries if _is_made_at(about, claim)}
+    return [event for event in named if event["boundary"] in made_here] or named
 
 
 def _under(claim: Claim, seen: Observed) -> Iterator[Event]:
@@ -122,26 +138,31 @@ def _under(claim: Claim, seen: Observed) -> Iterator[Event]:
             yield event
 
 
-def _most(events: Iterable[Event]) -> tuple[str, list[Event]] | None:
-    groups: dict[str, list[Event]] = defaultdict(list)
+def _most(events: Iterable[Event], claim: Claim) -> tuple[str, list[Event], int] | None:
+    """The name that most was compiled under, by one function object unless new ones are what the claim is about,
+    and how many objects of the name there are."""
+    groups: dict[tuple[str, object], list[Event]] = defaultdict(list)
+    anew = claim.finding.code in _MADE_ANEW
     for event in events:
-        groups[event["name"]].append(event)
-    return max(groups.items(), key=lambda item: len(item[1])) if groups else None
+        groups[str(event["name"]), None if anew else event["function"]].append(event)
+    if not groups:
+        return None
+    (name, _), most = max(groups.items(), key=lambda item: len(item[1]))
+    return name, most, sum(other == name for other, _ in groups)
+
+
+def _by_the_calls(claim: Claim, seen: Observed, made: Sequence[Event], functions: int) -> bool:
+    anew = claim.finding.code in _MADE_ANEW
+    return anew or rounds.again(claim, seen, made, one_function=functions == 1)
 
 
 def _boundaries(claim: Claim, seen: Observed) -> set[str]:
     """What the boundaries are called that the claim's statements define or make."""
-    return {
-        str(about["name"]).rpartition(".")[2]
-        for about in seen.boundaries
-        if claim.touches([about["place"], *about["wrapped"]])
-    }
+    return {str(about["name"]).rpartition(".")[2] for about in seen.boundaries if _is_made_at(about, claim)}
 
 
-def _each_once(name: str, seen: Observed) -> bool:
-    """Whether there are several boundaries of a name, none of which was traced twice."""
-    traces = [int(b["traces"]) for b in seen.boundaries if str(b["name"]).rpartition(".")[2] == name]
-    return len(traces) > 1 and max(traces) < 2
+def _is_made_at(about: Mapping[str, Any], claim: Claim) -> bool:
+    return claim.touches([about["place"], *about["wrapped"]])
 
 
 def _is_users(event: Event) -> bool:

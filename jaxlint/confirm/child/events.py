@@ -10,7 +10,7 @@ import re
 import sys
 from typing import Any
 
-from . import lines, stack
+from . import kept, lines, stack
 
 _TRACE = "/jax/core/compile/jaxpr_trace_duration"
 _COMPILE = "/jax/core/compile/backend_compile_duration"
@@ -32,10 +32,14 @@ def _heard(event: str, duration_secs: float, **about: Any) -> None:
         return
     name = str(about.get("fun_name", ""))
     jitted = _JITTED.fullmatch(name)
+    name = jitted.group(1) if jitted else name
     entry = {
         "at": lines.tick(),
-        "name": jitted.group(1) if jitted else name,
+        "name": name,
         "seconds": duration_secs,
         "stack": stack.user_stack(sys._getframe(1)),
     }
-    (traces if event == _TRACE else compiles).append(entry)
+    if event == _TRACE:
+        traces.append(entry)
+    else:
+        compiles.append({**entry, **kept.compiled(name)})

@@ -108,6 +108,7 @@ class Kept(Boundaries):
         """Keep the trace, and be at it while the block runs."""
         number = 0
         if not self.closed:
+            self.work.traced.append((boundary, serial))  # for `compiled`, which hands it out again
             with contextlib.suppress(Exception):  # a flaw of ours is not to become the program's
                 number = self._note(boundary.number, args, kwargs)
         with self.at(number, boundary.number):
@@ -181,6 +182,13 @@ def patch(module: ModuleType) -> None:
 def tracing() -> list[int]:
     """The traces in progress, outermost first. They are kept."""
     return _kept[-1].ask() if _kept else []
+
+
+def compiled(name: str) -> dict[str, int | None]:
+    """What is being compiled under this name, where that is a boundary's trace: `boundary`, and `function`, the
+    number of the very function object, of which one definition may have several."""
+    boundary, serial = _kept[-1].compiled(name) if _kept and name else (None, None)
+    return {"boundary": boundary.number if boundary is not None else None, "function": serial}
 
 
 def made_as(function: Any) -> tuple[str, Any] | None:

@@ -29,11 +29,11 @@ def tick() -> int:
 class Watch:
     """Watches spans [first line, last line] of files. `runs` has, by place, what each run was.
 
-    A run: `at` and `until` (moments), `tracing`, and for the first ones `stack`, `before` and `after`, the state
-    (`state.sample`) around the statement, and `changed`, the options of jax that it changed. What comes after
-    is missing where the statement did not come to an end; `raised` then names the types of what it raised, and
-    `raised_at` the innermost place of the user's that it came from. In a trace `transformations` are in progress
-    and `values` are read (`values.read`).
+    A run: `at` and `until` (moments), `tracing`, `frame` (the number of the call it ran in), and for the first ones
+    `stack`, `before` and `after`, the state (`state.sample`) around the statement, and `changed`, the options of
+    jax that it changed. What comes after is missing where the statement did not come to an end; `raised` then names
+    the types of what it raised, and `raised_at` the innermost place of the user's that it came from. In a trace
+    `transformations` are in progress and `values` are read (`values.read`).
     With `growth`, garbage is collected before each look and the memory of Python and numpy counted, so that
     what is seen to grow is held by someone. With `peaks` a run outside of traces has `peak_bytes` (`passing`).
     """
@@ -51,6 +51,7 @@ class Watch:
         self._codes: dict[CodeType, list[tuple[int, int]]] = {}
         self._files: dict[str, str] = {}
         self._open: dict[FrameType, list[tuple[int, int, dict[str, Any]]]] = {}
+        self._frames: dict[FrameType, int] = {}  # those that are running, by number
         self.entered: Callable[[], Any] = lambda: None  # what is being traced, if someone knows
 
     def __enter__(self) -> Watch:
@@ -99,6 +100,7 @@ class Watch:
         elif event == "return":
             self._close(frame, 0)
             self._open.pop(frame, None)
+            self._frames.pop(frame, None)
         return self._line
 
     def _close(self, frame: FrameType, line: int) -> None:
@@ -111,7 +113,12 @@ class Watch:
 
     def _begin(self, frame: FrameType, first: int, last: int) -> None:
         runs = self.runs[self._files[frame.f_code.co_filename], first]
-        run: dict[str, Any] = {"at": tick(), "tracing": state.tracing()}
+        at = tick()
+        run: dict[str, Any] = {
+            "at": at,
+            "tracing": state.tracing(),
+            "frame": self._frames.setdefault(frame, at),
+        }
         if len(runs) < _MOST:
             sys.settrace(None)
             self._settle(runs)

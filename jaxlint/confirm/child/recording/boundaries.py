@@ -61,6 +61,20 @@ class Boundaries:
             )
         return boundary
 
+    def compiled(self, name: str | None) -> tuple[Boundary | None, int | None]:
+        """The trace that is being compiled: the last one of a function of this name (jax before 0.6 gives no name).
+
+        What was traced inside it is compiled with it, and no longer waits.
+        """
+        traced = self.work.traced
+        for index in range(len(traced) - 1, -1, -1):
+            if name is None or _last(traced[index][0].name) == name:
+                first = 0 if name is None else index
+                found = traced[first]
+                del traced[first:]
+                return found
+        return None, None
+
     @contextlib.contextmanager
     def note_trace(
         self,
@@ -111,6 +125,11 @@ class Boundaries:
             nested=bool(self.work.tracing),
             **shown,
         )
+
+
+def _last(name: str) -> str:
+    """The name that jax gives: `__name__`."""
+    return name.removeprefix("partial(").removesuffix(")").rpartition(".")[2]
 
 
 def _inputs(boundary: Boundary, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from . import usage
-from .boundaries import Boundaries, Boundary
+from .boundaries import Boundaries
 from .frames import user_stack
 from .journal import Journal
 
@@ -53,7 +53,7 @@ class Listener:
     def _compiled(self, seconds: float, named: Any) -> None:
         work = self._boundaries.work
         name = _function(named)
-        boundary, trace = self._trace_of(name)
+        boundary, trace = self._boundaries.compiled(name)
         stack = user_stack()
         self._journal.write_sources(stack)
         self._journal.write(
@@ -71,28 +71,9 @@ class Listener:
         work.loaded = False
         self._sampler.consider(time.perf_counter())
 
-    def _trace_of(self, name: str | None) -> tuple[Boundary | None, int | None]:
-        """The trace that is compiled: the last one of a function of this name (jax before 0.6 gives no name).
-
-        What was traced inside it is compiled with it, and no longer waits.
-        """
-        traced = self._boundaries.work.traced
-        for index in range(len(traced) - 1, -1, -1):
-            if name is None or _last(traced[index][0].name) == name:
-                first = 0 if name is None else index
-                found = traced[first]
-                del traced[first:]
-                return found
-        return None, None
-
 
 def _function(named: Any) -> str | None:
     if not isinstance(named, str):
         return None
     inside = _JITTED.fullmatch(named)
     return inside[1] if inside else named
-
-
-def _last(name: str) -> str:
-    """The name that jax gives: `__name__`."""
-    return name.removeprefix("partial(").removesuffix(")").rpartition(".")[2]
