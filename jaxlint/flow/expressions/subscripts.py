@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.device_memory.peaks import note_counter
 from jaxlint.flow.domain.kinds import (
@@ -14,6 +15,7 @@ from jaxlint.flow.domain.kinds import (
     DEVICE,
     HOST,
     INDEXER,
+    INSTANCE,
     MODULE,
     PARAMETER,
     SCALAR,
@@ -35,7 +37,8 @@ from jaxlint.flow.domain.values import (
     collection,
     is_number,
 )
-from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.expressions.attributes import bound_method
+from jaxlint.flow.frame import Call, Frame, evaluate, expression
 from jaxlint.flow.precision import dtypes, weak_types
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.shapes.slices import settled_by, sliced
@@ -73,6 +76,9 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
         return frame.run.program.member(base.data.entry, index.data)
     if kind == API:
         return _of_library_name(frame, node, base, index)
+    method = base.data.cls.lookup("__getitem__") if kind == INSTANCE else None
+    if method is not None:
+        return call_value(frame, bound_method(frame, method, base, node), Call(node, [index], {}))
     return UNKNOWN_VALUE
 
 

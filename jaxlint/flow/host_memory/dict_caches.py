@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.domain.kinds import API, BOUNDARY, UNKNOWN
+from jaxlint.flow.domain.kinds import API, BOUNDARY, TREE, UNKNOWN
 from jaxlint.flow.domain.operand import dotted_name, operand
 from jaxlint.flow.domain.tags import WEAK
 from jaxlint.flow.domain.values import Value, parts
@@ -45,6 +45,7 @@ class PendingFill:
         frame, name = self.frame, dotted_name(self.container) or ""
         scope = frame.function.node if frame.function is not None else frame.module.tree
         evicts = _evicts(frame.module.tree, name)
+        few = _is_key_of_table(frame, scope, self.index_node)
         return CacheStore(
             frame.place(self.node),
             frame.symbol,
@@ -54,7 +55,7 @@ class PendingFill:
             bounded=False,
             on_method=name.startswith("self."),
             key=operand(frame, self.index_node, self.index),
-            key_open=key_open_of(frame, self.index_node, self.index),
+            key_open=not few and key_open_of(frame, self.index_node, self.index),
             value=operand(frame, self.node, self.value),
             value_is_array=is_array(self.value),
             value_is_boundary=self.value.kind == BOUNDARY or is_compiled(self.value),
@@ -100,6 +101,19 @@ def _outlives_call(frame: Frame, container: ast.expr) -> bool:
         held = evaluate(frame, container)
         return dotted_name(container) is not None and not (held.kind == UNKNOWN and held.tags & WEAK)
     return False
+
+
+def _is_key_of_table(frame: Frame, scope: ast.AST, key: ast.expr) -> bool:
+    """`TABLE[name]` beside the cache: a dict that is written out has all the keys that there can be."""
+    if not isinstance(key, ast.Name):
+        return False
+    tables = (
+        node.value.id
+        for node in nodes_of(scope, ast.Subscript)
+        if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name) and node.slice.id == key.id
+    )
+    held = [(frame.module.names or {}).get(name) for name in tables]
+    return any(v is not None and v.kind == TREE and v.data.__class__ is dict and v.data for v in held)
 
 
 def _evicts(tree: ast.AST, name: str) -> bool:

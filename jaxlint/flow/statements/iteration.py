@@ -173,7 +173,11 @@ def _are_items(source: ast.AST) -> bool:
 def picked(element: Value, origin: Origin) -> Value:
     """A member of a container at an index that is another one each time."""
     kind = element.kind
-    differs = element.tags & SHAPED or kind == INSTANCE or (kind == TREE and element.data.__class__ is list)
+    differs = (
+        element.tags & SHAPED
+        or kind in (INSTANCE, UNKNOWN)
+        or (kind == TREE and element.data.__class__ is list)
+    )
     return _each(element, origin, False) if differs else element
 
 
