@@ -5,10 +5,12 @@ from __future__ import annotations
 from jaxlint.flow.calls import patching
 from jaxlint.flow.calls.builtin_collections import COLLECTION_HANDLERS
 from jaxlint.flow.calls.builtin_numbers import NUMBER_HANDLERS, asks, number
-from jaxlint.flow.domain.joining import join
+from jaxlint.flow.domain import text
+from jaxlint.flow.domain.joining import join, join_all
 from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, MODULE, TRACED, UNKNOWN
 from jaxlint.flow.domain.tags import BOUNDED, TEXT
 from jaxlint.flow.domain.values import BOOL_VALUE, TEXT_VALUE, UNKNOWN_VALUE, Value
+from jaxlint.flow.expressions.superclasses import methods_spelled, super_of
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 
@@ -57,13 +59,17 @@ def _getattr(frame: Frame, first: Value, call: Call) -> Value:
 
     from jaxlint.flow.expressions.attributes import attribute
 
-    name = call.positional[1] if len(call.positional) > 1 else UNKNOWN_VALUE
-    if name.kind == CONSTANT and isinstance(name.data, str) and isinstance(call.node, ast.Call):
-        node = ast.Attribute(call.node.args[0], name.data, ast.Load())
-        ast.copy_location(node, call.node)
-        found = attribute(frame, first, node)
-        return found if len(call.positional) < 3 else join(found, call.positional[2])
-    return UNKNOWN_VALUE
+    if len(call.positional) < 2 or not isinstance(call.node, ast.Call) or len(call.node.args) < 2:
+        return UNKNOWN_VALUE
+    name, of = text.spelled(call.positional[1]), call.node.args[0]
+    names = [name] if name is not None else methods_spelled(first, call.node.args[1])
+    found = join_all(
+        attribute(frame, first, ast.copy_location(ast.Attribute(of, each, ast.Load()), call.node))
+        for each in names
+    )
+    if found is None:
+        return UNKNOWN_VALUE
+    return found if len(call.positional) < 3 else join(found, call.positional[2])
 
 
 def _globals(frame: Frame, first: Value, call: Call) -> Value:
@@ -73,6 +79,10 @@ def _globals(frame: Frame, first: Value, call: Call) -> Value:
 
 def _vars(frame: Frame, first: Value, call: Call) -> Value:
     return first if first.kind == MODULE else UNKNOWN_VALUE
+
+
+def _super(frame: Frame, first: Value, call: Call) -> Value:
+    return super_of(frame, call)
 
 
 def _setattr(frame: Frame, first: Value, call: Call) -> Value:
@@ -91,6 +101,7 @@ _HANDLERS = {
     "format": _text,
     "getattr": _getattr,
     "setattr": _setattr,
+    "super": _super,
     "globals": _globals,
     "vars": _vars,
 }

@@ -9,7 +9,7 @@ from jaxlint.flow.domain.tags import TEXT
 from jaxlint.flow.domain.values import TEXT_VALUE, UNKNOWN_VALUE, Origin, Value, collection, tree
 from jaxlint.flow.frame import Call, Frame
 
-_OWN_NAME = "module name"
+_KNOWN = "known text"
 
 
 def own_name(frame: Frame) -> Value:
@@ -24,7 +24,7 @@ def spelled(value: Value | None) -> str | None:
     if value.kind == CONSTANT:
         return value.data if isinstance(value.data, str) else None
     origin = value.origin
-    return origin.extra if value.kind == UNKNOWN and origin is not None and origin.word == _OWN_NAME else None
+    return origin.extra if value.kind == UNKNOWN and origin is not None and origin.word == _KNOWN else None
 
 
 def put_together(frame: Frame, parts: Iterable[Value], between: str = "") -> Value | None:
@@ -36,6 +36,11 @@ def put_together(frame: Frame, parts: Iterable[Value], between: str = "") -> Val
     whole = between.join(texts)
     own = any(value.kind == UNKNOWN for value in values)
     return _named(frame, whole) if own else Value(CONSTANT, data=whole)
+
+
+def known(frame: Frame, value: Value) -> Value:
+    """A text that code puts together: no constant of the source, but its characters are known."""
+    return _named(frame, value.data) if value.kind == CONSTANT else value
 
 
 def filled_in(frame: Frame, template: str, gap: str, values: list[Value]) -> Value | None:
@@ -66,4 +71,4 @@ def taken_apart(frame: Frame, content: str, name: str, call: Call) -> Value:
 
 
 def _named(frame: Frame, text: str) -> Value:
-    return Value(UNKNOWN, 0, TEXT, None, None, Origin(frame.module, frame.module.tree, _OWN_NAME, text))
+    return Value(UNKNOWN, 0, TEXT, None, None, Origin(frame.module, frame.module.tree, _KNOWN, text))

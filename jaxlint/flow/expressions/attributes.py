@@ -33,6 +33,7 @@ from jaxlint.flow.domain.kinds import (
 )
 from jaxlint.flow.domain.tags import BOUNDED, LOW, RAGGED, SHAPED
 from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Origin, Value, like
+from jaxlint.flow.expressions.superclasses import inherited
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.program import api
 from jaxlint.flow.retrace.mutation import Cleared, attribute_key, self_key
@@ -76,6 +77,8 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
         return found
     if kind in ARRAYS or kind == INDEXER:
         return _of_array(value, name)
+    if (kind == INSTANCE or kind == CLASS) and value.element is not None:
+        return inherited(frame, value, node)
     if kind == INSTANCE:
         return of_instance(frame, value, value.data.cls, node)
     if kind == CLASS:

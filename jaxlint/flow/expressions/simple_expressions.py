@@ -49,8 +49,8 @@ def formatted(frame: Frame, node: ast.JoinedStr) -> Value:
                 traced.demand(frame, part.value, value, "format")
         parts.append(value)
     known = text.put_together(frame, parts)
-    if known is not None and known.kind == UNKNOWN:
-        return known
+    if known is not None and (known.kind == UNKNOWN or not varies):
+        return text.known(frame, known)
     return (
         Value(UNKNOWN, varies, TEXT, None, None, Origin(frame.module, node, "string"))
         if varies

@@ -7,7 +7,18 @@ import ast
 from collections.abc import Callable
 
 from jaxlint.flow.domain.joining import join, join_environments
-from jaxlint.flow.domain.kinds import CONSTANT, DEVICE, HOST, INSTANCE, SCALAR, SHAPE, UNKNOWN
+from jaxlint.flow.domain.kinds import (
+    ARRAYS,
+    CONSTANT,
+    DEVICE,
+    HOST,
+    INSTANCE,
+    SCALAR,
+    SHAPE,
+    TRACED,
+    TREE,
+    UNKNOWN,
+)
 from jaxlint.flow.domain.origin_words import ACCUMULATOR
 from jaxlint.flow.domain.tags import BOUNDED, CARRIED, GROWN, INTEGER, MOVED, SMALL, ZERO_DIM
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, is_number, is_small
@@ -70,7 +81,9 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     after = join_environments(frame.names, loop.broken) or start
     endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
     if not endless:
+        summed = _summed(after, base, held) if iterable is None or _has_rounds(iterable) else {}
         after = join_environments(after, base) or after
+        after.update(summed)
     frame.names = after
     if frame.grows:
         after_loop(frame, node)
@@ -86,6 +99,19 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     if endless and loop.broken is None:
         return True
     return execute(frame, node.orelse) if node.orelse else False
+
+
+def _has_rounds(iterable: Value) -> bool:
+    """What is not known to be empty: a range, members in view, an array."""
+    if iterable.kind == TREE:
+        return bool(iterable.data) or iterable.element is not None
+    return iterable.kind in ARRAYS
+
+
+def _summed(after: dict[str, Value], base: dict[str, Value], names: list[str]) -> dict[str, Value]:
+    """The names that are numbers before the loop, and tracers after any round of it."""
+    found = ((name, after.get(name)) for name in names if is_number(base[name]))
+    return {name: value for name, value in found if value is not None and value.kind == TRACED}
 
 
 def _look_up_fields(frame: Frame, names: list[str]) -> None:
@@ -188,6 +214,8 @@ def _carried(frame: Frame, node: LoopNode, before: Value, after: Value) -> Value
         return before
     if after is before:
         return before
+    if after.kind == TRACED and is_number(before):
+        return after  # `total = 0.0; total += x`: from the second round on
     if after.kind == INSTANCE and before.kind == INSTANCE and after.data.cls is before.data.cls:
         return _carried_instance(frame, node, before, after)
     joined = join(before, after.but(tags=after.tags & ~(CARRIED | MOVED)))
