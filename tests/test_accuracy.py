@@ -41,7 +41,6 @@ MISSES = {
     "6/JAX308/bad_2.py": "a state kept under a test of the step's number may be kept seldom",
     "6/JAX316/bad_1.py": "the boundary is called by `tree.map` alone",
     "6/JAX316/bad_4.py": "another dtype of the same size, made by `bitcast_convert_type`",
-    "11/JAX104/bad_1.py": "arrays of lists that a helper groups by what the data says",
     "11/JAX316/bad_1.py": "a batch of a data class beside a cache, donated in a nested function",
     "11/JAX505/bad_1": "a switch that an environment variable asks for",
     "11/JAX702/bad_1": "a CUDA 12 jax beside torch's default wheel: JAX701 says it, at the same line",

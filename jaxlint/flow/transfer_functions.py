@@ -35,7 +35,7 @@ from jaxlint.flow.expressions import (
     yields,
 )
 from jaxlint.flow.host_memory import cached_functions
-from jaxlint.flow.retrace import new_statics
+from jaxlint.flow.retrace import grouping, new_statics
 from jaxlint.flow.statements import (
     branching,
     class_definitions,
@@ -65,6 +65,7 @@ __all__ = [
     "conversion_calls",
     "displays",
     "function_definitions",
+    "grouping",
     "import_statements",
     "jax_array_calls",
     "loops",

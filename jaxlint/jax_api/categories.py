@@ -50,6 +50,7 @@ _EXACT: dict[str, str] = {
     "itertools.count": "progress_range",
     "itertools.product": "product",
     "itertools.chain": "chain",
+    "itertools.groupby": "groupby",
     "itertools.pairwise": "product",
     "itertools.zip_longest": "product",
     "functools.wraps": "wraps",

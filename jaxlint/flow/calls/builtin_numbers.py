@@ -37,7 +37,7 @@ from jaxlint.flow.domain.values import (
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.shapes.size_movement import movement
-from jaxlint.flow.statements.iteration import element_of
+from jaxlint.flow.statements.iteration import as_keys, element_of
 from jaxlint.flow.syntax.bindings import look
 from jaxlint.flow.trace import traced
 
@@ -90,7 +90,7 @@ def asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
     if last in ("any", "all"):
         return BOOL_VALUE
     if last == "sorted":
-        return collection(element_of(first), Origin(frame.module, call.node, "list"))
+        return collection(element_of(as_keys(first)), Origin(frame.module, call.node, "list"))
     measured = _measured(call.argument_node(0))
     if measured is not None and not frame.level:  # `max(len(s) for s in batch)`: new for another batch
         of = look(frame, measured)

@@ -15,6 +15,7 @@ from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.keeping import note_append
 from jaxlint.flow.precision import dtypes, weak_types
+from jaxlint.flow.retrace.grouping import ADDING, note_grouped
 from jaxlint.flow.retrace.mutation import Mutated
 from jaxlint.flow.shapes.lengths import of_method
 from jaxlint.flow.statements.assignment import container_key
@@ -51,6 +52,8 @@ def note_method(frame: Frame, node: ast.Call, method: ast.Attribute, receiver: V
         patching.namespace_updated(frame, node, receiver, call)
     if name == "get" and call.positional:
         note_counter(frame, node, call.positional[0])
+    if name in ADDING and not frame.level and not isinstance(method.value, ast.Name):
+        note_grouped(frame, method, call)
     if frame.level:
         _note_in_trace(frame, node, receiver, name, call)
     elif name in patching.METHODS and receiver.kind == UNKNOWN:

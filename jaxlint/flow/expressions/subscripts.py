@@ -203,7 +203,8 @@ def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
             None,
             Origin(frame.module, node, "list element"),
         )
-    if index.varies >= PER_ITERATION and base.data.__class__ is not dict and _is_sequence(base):
+    apart = _is_sequence(base) or (element.kind == TREE and element.tags & RAGGED)
+    if index.varies >= PER_ITERATION and base.data.__class__ is not dict and apart:
         return picked(element, Origin(frame.module, node, "list element"))
     return element
 

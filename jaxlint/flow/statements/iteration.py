@@ -88,8 +88,7 @@ def as_iterable(frame: Frame, value: Value, node: ast.AST) -> Value:
 
 def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> Value:
     """The loop variable: an element that changes with each iteration."""
-    if iterable.kind == TREE and iterable.data.__class__ is dict and iterable.data:
-        iterable = _keys(iterable)
+    iterable = as_keys(iterable)
     element = element_of(iterable)
     most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
     bounded = iterable.data.__class__ is list and len(iterable.data) <= most
@@ -102,11 +101,17 @@ def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> V
     return chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
 
 
-def _keys(table: Value) -> Value:
-    """What a loop over a dict takes in turn."""
-    known = all(isinstance(key, (str, int)) for key in table.data)
-    keys = [Value(CONSTANT, data=key) for key in table.data] if known else None
-    return Value(TREE, table.varies, table.tags, keys, None, table.origin)
+def as_keys(iterable: Value) -> Value:
+    """What a loop over a dict takes in turn; anything else as it is."""
+    if iterable.kind != TREE:
+        return iterable
+    if iterable.data.__class__ is dict and iterable.data:
+        known = all(isinstance(key, (str, int)) for key in iterable.data)
+        keys = [Value(CONSTANT, data=key) for key in iterable.data] if known else None
+        return Value(TREE, iterable.varies, iterable.tags, keys, None, iterable.origin)
+    if iterable.data is None and iterable.origin is not None and iterable.origin.word == "dict":
+        return Value(TREE, iterable.varies, iterable.tags & ~SHAPED, None, None, iterable.origin)
+    return iterable
 
 
 def chosen(frame: Frame, each: Value, sequence: Value, source: ast.AST) -> Value:
