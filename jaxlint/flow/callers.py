@@ -52,7 +52,7 @@ def _repeating(
     sites = [
         (m, s)
         for m, s in table.callers(module, qualname)
-        if s.caller != qualname and not _is_traced(m, s, traced)
+        if s.caller != qualname and not s.remembered and not _is_traced(m, s, traced)
     ]
     for owner, site in sites:
         if site.loop:

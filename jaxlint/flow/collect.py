@@ -152,7 +152,8 @@ class Collector:
         if not hasattr(item.node, "lineno"):
             return
         function = item.evaluation.function
-        again = (repeated is not None or item.in_loop) and not (function is not None and function.cached)
+        cached = item.remembered or (function is not None and function.cached)
+        again = (repeated is not None or item.in_loop) and not cached
         if (item.evaluation, root.eager, again, root.at_import) in seen:
             known = self._sure_use(item.evaluation)  # most are: the places of few are worth to be looked up
             if known:

@@ -54,3 +54,4 @@ class Called(NamedTuple):
     sometimes: bool = False  # under a test
     declared: bool = False  # traced as a transform declares, before any call
     tests: tuple[ast.AST, ...] = ()  # those around it
+    remembered: bool = False  # however often the caller runs: what it makes is kept, and asked for before

@@ -10,7 +10,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from jaxlint.index.memos import Body
 from jaxlint.index.naming import imported_module
+from jaxlint.index.once import is_remembered, runs_once
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import TRANSFORMS
@@ -73,6 +75,7 @@ def build(
     source is not ASCII.
     """
     builder = _Builder(name, is_package, None if ascii_only else lines)
+    builder.scope = tree
     builder.statements(tree.body)
     return builder.record
 
@@ -86,6 +89,8 @@ class _Builder:
         self.function = ""
         self.cls = ""
         self.loop = 0
+        self.scope: Body = ast.Module([], [])
+        self.tested = False  # whether the scope has had a test so far: what comes before one is not behind it
 
     def statements(self, body: list[ast.stmt]) -> None:
         visit = self.visit
@@ -122,12 +127,13 @@ class _Builder:
         if name:
             site = CallSite(
                 self.function,
-                self.loop,
+                0 if self.loop and self.tested and runs_once(self.scope, node) else self.loop,
                 receiver,
                 node.lineno,
                 self.column(node.lineno, node.col_offset),
                 node.end_lineno or node.lineno,
                 self.column(node.end_lineno or node.lineno, node.end_col_offset or 0),
+                bool(self.tested and self.function and is_remembered(self.scope, node)),
             )
             self.record.calls.setdefault(name, []).append(site)
         for argument in node.args:
@@ -151,10 +157,10 @@ class _Builder:
         self.record.functions[qualname] = FunctionRecord(
             node.name, in_class, self.function, bool(words & _JIT_WORDS), bool(words & _CACHE_WORDS)
         )
-        saved = self.function, self.cls, self.loop
-        self.function, self.cls, self.loop = qualname, "", 0
+        saved = self.function, self.cls, self.loop, self.scope, self.tested
+        self.function, self.cls, self.loop, self.scope, self.tested = qualname, "", 0, node, False
         self.statements(node.body)
-        self.function, self.cls, self.loop = saved
+        self.function, self.cls, self.loop, self.scope, self.tested = saved
 
     def define_class(self, node: ast.ClassDef) -> None:
         for decorator in node.decorator_list:
@@ -166,6 +172,12 @@ class _Builder:
         self.function, self.cls, self.loop = "", node.name, 0
         self.statements(node.body)
         self.function, self.cls, self.loop = saved
+
+    def test(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> None:
+        self.tested = True
+        for child in ast.iter_child_nodes(node):
+            if child.__class__ in _INNER:
+                self.visit(child)
 
     def for_loop(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)
@@ -238,6 +250,10 @@ _SPECIAL: dict[type, Callable[..., None]] = {
     ast.FunctionDef: _Builder.define,
     ast.AsyncFunctionDef: _Builder.define,
     ast.ClassDef: _Builder.define_class,
+    ast.If: _Builder.test,
+    ast.IfExp: _Builder.test,
+    ast.BoolOp: _Builder.test,
+    ast.Try: _Builder.test,
     ast.For: _Builder.for_loop,
     ast.AsyncFor: _Builder.for_loop,
     ast.While: _Builder.while_loop,

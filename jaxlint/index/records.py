@@ -12,12 +12,13 @@ class CallSite(NamedTuple):
     """A call by name. `caller` is the qualified name of the function around it ("" at module level)."""
 
     caller: str
-    loop: int  # how many loops of the caller are around it
+    loop: int  # how many loops of the caller are around it, 0 where it runs once all the same
     receiver: str | None  # `self` in `self.step()`, "" for another expression, None for a plain name
     line: int
     column: int
     end_line: int
     end_column: int
+    remembered: bool = False  # what it makes outlives the caller, which asks for that first
 
     @property
     def span(self) -> Span:

@@ -159,7 +159,7 @@ class ModuleTable:
         return self._users_in(module.group).get(module.absolute, {}).get(name, [])
 
     def module_importers(self, module: ModuleEntry) -> list[tuple[ModuleEntry, str]]:
-        """(importing module, its alias) of every import of the module itself."""
+        """The same of the module itself."""
         return self.importers(module, "")
 
     def all_importers(self, module: ModuleEntry) -> list[ModuleEntry]:

@@ -17,6 +17,7 @@ from jaxlint.flow.domain.tags import FRESH
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import JitCall
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.index.once import runs_once
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import EAGER
 
@@ -34,7 +35,11 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state.target = target if constructs(target) else None
     state.library = target.data if target.kind == API else target.data.api if target.kind == PARTIAL else ""
     state.literal_loop = frame.literal_loops > 0
-    state.guarded = frame.filling > 0 or (frame.function is not None and bool(frame.function.cached))
+    state.guarded = (
+        frame.filling > 0
+        or (frame.function is not None and bool(frame.function.cached))
+        or (frame.loop > 0 and runs_once(frame.body, call.node))
+    )
     applies = (
         state.closure is not None and state.closure.applied is not None
     )  # `(variables, *args, **kwargs)`
