@@ -113,7 +113,29 @@ def test_a_guard_around_a_name(tmp_path: Path) -> None:
     assert fix is not None
 
 
-def test_an_argument_that_two_stars_bring(tmp_path: Path) -> None:
-    found = finding("JAX101", SPREAD.format(given='x, **{"k": i * 0.5}'), tmp_path)
+GIVEN = [
+    'x, **{"k": i * 0.5}',
+    "x, *[i * 0.5]",
+    "*[x, i * 0.5]",
+    "x, *(i * 0.5,), **{}",
+    "*[x, i * 0.5], *[]",
+]
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_an_argument_that_a_star_brings(given: str, tmp_path: Path) -> None:
+    found = finding("JAX101", SPREAD.format(given=given), tmp_path)
     assert found.fix is None
     assert "every value of `k`" in found.message and "Pass it as an array." in found.message
+
+
+def test_an_argument_after_what_a_star_brings(tmp_path: Path) -> None:
+    source = SPREAD.replace("x, k)", "x, k, n)").format(given="*[x, i * 0.5], 1.0, *[]")
+    found = finding("JAX101", source, tmp_path)
+    assert found.fix is None
+    assert "every value of `k`" in found.message
+
+
+def test_an_argument_before_a_star(tmp_path: Path) -> None:
+    fix = suggestion("JAX101", SPREAD.format(given="x, i * 0.5, *[]"), tmp_path)
+    assert fix is not None and fix.edits[0].text == "jnp.asarray(i * 0.5)"

@@ -27,7 +27,6 @@ from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import Fact, Guard, Proof
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.walking import ComprehensionNode, LoopNode
-from jaxlint.index.memos import Body
 from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES
 
 if TYPE_CHECKING:
@@ -255,11 +254,6 @@ class Frame:
     def record(self, fact: Fact) -> None:
         """Leave a fact."""
         self.log.append(fact)
-
-    @property
-    def body(self) -> Body:
-        """The function being interpreted, or the module whose top level it is."""
-        return self.function.node if self.function is not None else self.module.tree
 
     def scope(self) -> Scope | None:
         """The names a nested function sees; None at module level."""

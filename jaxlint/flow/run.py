@@ -24,6 +24,7 @@ from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.statements.guards import TRACER_BRANCH
+from jaxlint.flow.syntax.bindings import scope_of
 from jaxlint.index.once import is_remembered, runs_once
 from jaxlint.jax_api.transforms import EAGER
 
@@ -200,8 +201,9 @@ class Run:
     def entered(self, node: ast.AST, caller: Frame, evaluation: Evaluation, declared: bool = False) -> Called:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
         tests = caller.branches
-        in_loop = caller.loop > 0 and not runs_once(caller.body, node)
-        kept = is_remembered(caller.body, node)
+        scope = scope_of(caller)
+        in_loop = caller.loop > 0 and not runs_once(scope, node)
+        kept = is_remembered(scope, node)
         return Called(node, caller.module, evaluation, in_loop, bool(tests), declared, tests, kept)
 
     def generic(self, frame: Frame, closure: Closure) -> Evaluation | None:

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from jaxlint.index.memos import Body
 from jaxlint.index.naming import imported_module
 from jaxlint.index.once import is_remembered, runs_once
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
@@ -89,7 +88,7 @@ class _Builder:
         self.function = ""
         self.cls = ""
         self.loop = 0
-        self.scope: Body = ast.Module([], [])
+        self.scope: ast.AST = ast.Module([], [])
         self.tested = False  # whether the scope has had a test so far: what comes before one is not behind it
 
     def statements(self, body: list[ast.stmt]) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
-
-Body: TypeAlias = "ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
+from typing import NamedTuple
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 _FILLERS = frozenset({"add", "append", "setdefault", "update", "insert", "extend", "put"})
@@ -157,11 +155,11 @@ def _fills(node: ast.AST, subject: str) -> bool:
     return owner != "" and subject.startswith(f"{owner}.")  # `self.build()` may set `self.step`
 
 
-def outlives(memo: Memo, scope: Body) -> bool:
+def outlives(memo: Memo, scope: ast.AST) -> bool:
     """Whether something is an attribute, a global, or a collection that the caller hands over."""
     root, dot, _ = memo.subject.partition(".")
-    if isinstance(scope, ast.Module):
-        return True
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return True  # of a module
     parameters = {a.arg for a in ast.walk(scope.args) if isinstance(a, ast.arg)}
     if root in parameters:
         return bool(dot) or any(_fills(p, root) and isinstance(p, ast.Subscript) for p in ast.walk(scope))

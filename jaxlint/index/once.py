@@ -10,13 +10,13 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 
-from jaxlint.index.memos import Body, blocks, dotted, is_kept, memos, outlives
+from jaxlint.index.memos import blocks, dotted, is_kept, memos, outlives
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def runs_once(scope: Body, node: ast.AST) -> bool:
+def runs_once(scope: ast.AST, node: ast.AST) -> bool:
     """Whether a call of the function runs the code once at most, although it stands in a loop."""
     known: bool | None = node.__dict__.get("runs_once")
     if known is None:
@@ -25,7 +25,7 @@ def runs_once(scope: Body, node: ast.AST) -> bool:
     return known
 
 
-def _runs_once(scope: Body, node: ast.AST) -> bool:
+def _runs_once(scope: ast.AST, node: ast.AST) -> bool:
     path = _path(scope, node)
     loops = [i for i in range(len(path) - 1) if _repeats(path[i], path[i + 1])]
     if not loops or isinstance(path[loops[-1]], _COMPREHENSIONS):
@@ -37,7 +37,7 @@ def _runs_once(scope: Body, node: ast.AST) -> bool:
     return _returns(within, len(loops) == 1) or (len(loops) == 1 and _is_one_round(within))
 
 
-def is_remembered(scope: Body, node: ast.AST) -> bool:
+def is_remembered(scope: ast.AST, node: ast.AST) -> bool:
     """Whether the code runs only as long as something that outlives the call of the function does not hold what it
     makes."""
     known: bool | None = node.__dict__.get("is_remembered")
@@ -47,7 +47,7 @@ def is_remembered(scope: Body, node: ast.AST) -> bool:
     return known
 
 
-def _is_remembered(scope: Body, node: ast.AST) -> bool:
+def _is_remembered(scope: ast.AST, node: ast.AST) -> bool:
     path = _path(scope, node)
     loops = [i for i in range(len(path) - 1) if _repeats(path[i], path[i + 1])]
     within = path[loops[-1] :] if loops else path

@@ -17,6 +17,7 @@ from jaxlint.flow.domain.tags import FRESH
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import JitCall
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.syntax.bindings import scope_of
 from jaxlint.index.once import runs_once
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import EAGER
@@ -38,7 +39,7 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state.guarded = (
         frame.filling > 0
         or (frame.function is not None and bool(frame.function.cached))
-        or (frame.loop > 0 and runs_once(frame.body, call.node))
+        or (frame.loop > 0 and runs_once(scope_of(frame), call.node))
     )
     applies = (
         state.closure is not None and state.closure.applied is not None

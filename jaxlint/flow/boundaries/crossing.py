@@ -48,11 +48,13 @@ def argument_names(call: Call, params: list[str] | None, skip: int, closure: Clo
     """What each argument of a call binds."""
     nodes = call.node.args if isinstance(call.node, ast.Call) else []
     found: list[Passed] = []
-    exact = len(nodes) + call.bound == len(call.positional)
+    stars = (i for i, node in enumerate(nodes) if isinstance(node, ast.Starred))
+    told = next(stars, len(nodes) if len(nodes) + call.bound == len(call.positional) else 0)
     for position, value in enumerate(call.positional):
         index = position + skip
         name = params[index] if params is not None and index < len(params) else None
-        node = nodes[position - call.bound] if exact and position >= call.bound else call.node
+        own = position - call.bound
+        node = nodes[own] if 0 <= own < told else call.node  # what a star brings has no place of its own
         found.append(Passed(index, name, value, node, False))
     keyword_nodes = {k.arg: k.value for k in call.node.keywords} if isinstance(call.node, ast.Call) else {}
     for word, value in call.keywords.items():

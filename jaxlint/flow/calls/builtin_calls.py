@@ -7,15 +7,22 @@ from jaxlint.flow.calls.builtin_collections import COLLECTION_HANDLERS
 from jaxlint.flow.calls.builtin_numbers import NUMBER_HANDLERS, asks, number
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join, join_all
-from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, MODULE, TRACED, UNKNOWN
+from jaxlint.flow.domain.kinds import API, BOUNDARY, CONSTANT, MODULE, TRACED, TRACERS, TREE, UNKNOWN
 from jaxlint.flow.domain.tags import BOUNDED, TEXT
-from jaxlint.flow.domain.values import BOOL_VALUE, TEXT_VALUE, UNKNOWN_VALUE, Value
+from jaxlint.flow.domain.values import BOOL_VALUE, TEXT_VALUE, UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.expressions.superclasses import methods_spelled, super_of
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
+from jaxlint.jax_api.categories import canonical
 
 _ASKS_ELEMENTS = frozenset({"min", "max", "sorted", "any", "all"})
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
+_OF_TRACERS = frozenset({"jax.Array", "jax.numpy.ndarray", "jax.core.Tracer"})
+# A parameter of traced code may be a tree of tracers instead, but nothing of these.
+_NOT_OF_TRACERS = frozenset({"numpy.ndarray", "numpy.generic", "numpy.number"}) | frozenset(
+    {"builtins.int", "builtins.float", "builtins.bool", "builtins.complex", "builtins.str", "builtins.range"}
+)
+_CONTAINERS = frozenset({"builtins.list", "builtins.tuple", "builtins.dict", "builtins.set"})
 
 
 @api_call("builtin")
@@ -35,6 +42,19 @@ def builtin(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
 
 def _isinstance(frame: Frame, first: Value, call: Call) -> Value:
+    """What is known of a tracer, which is a `jax.Array` and nothing of numpy's or Python's."""
+    given = call.positional[1] if len(call.positional) > 1 else UNKNOWN_VALUE
+    classes = parts(given) if given.kind == TREE else [given]
+    names = [str(each.data) if each.kind == API else "" for each in classes]
+    if first.kind == TRACED and any(canonical(name) in _OF_TRACERS for name in names):
+        return Value(CONSTANT, data=True)
+    never = _NOT_OF_TRACERS | (_CONTAINERS if first.kind == TRACED else frozenset())
+    if first.kind in TRACERS and names and all(name in never for name in names):
+        return Value(CONSTANT, data=False)
+    return BOOL_VALUE
+
+
+def _callable(frame: Frame, first: Value, call: Call) -> Value:
     return BOOL_VALUE
 
 
@@ -94,7 +114,7 @@ _HANDLERS = {
     **COLLECTION_HANDLERS,
     **NUMBER_HANDLERS,
     "isinstance": _isinstance,
-    "callable": _isinstance,
+    "callable": _callable,
     "hasattr": _hasattr,
     "str": _text,
     "repr": _text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxlint.flow.boundaries.crossing import as_traced, outside
+from jaxlint.flow.calls.mapped_axes import inside
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import DEVICE, HOST, INSTANCE, PARAMETER, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.domain.tags import TYPES
@@ -38,9 +39,8 @@ def arguments_inside(
             differentiated = closure.argnums is None or position in closure.argnums
             result.append(mapped(value) if differentiated else value)
             continue
-        alone = axes is not None and position + offset < len(axes) and axes[position + offset] is None
-        kept = alone and value.kind != INSTANCE
-        result.append(UNKNOWN_VALUE if kept else mapped(value))
+        given = axes is not None and position + offset < len(axes)
+        result.append(inside(value, axes[position + offset] if axes is not None and given else 0, mapped))
     return result, {name: value if only_grad else mapped(value) for name, value in keywords.items()}
 
 

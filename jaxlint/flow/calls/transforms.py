@@ -7,6 +7,7 @@ from typing import Any
 from jaxlint.flow.boundaries.crossing import as_traced
 from jaxlint.flow.calls import linen
 from jaxlint.flow.calls.argument_binding import bind
+from jaxlint.flow.calls.mapped_axes import axes_for, parameter
 from jaxlint.flow.domain.closures import Closure, PartialApi
 from jaxlint.flow.domain.freshness import freshness
 from jaxlint.flow.domain.kinds import (
@@ -24,7 +25,6 @@ from jaxlint.flow.domain.kinds import (
 from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.tags import FRESH
 from jaxlint.flow.domain.values import (
-    TRACED_PARAMETER,
     UNKNOWN_VALUE,
     Origin,
     Value,
@@ -183,7 +183,7 @@ def _map_axes(frame: Frame, closure: Closure, call: Call) -> None:
     axes = call.argument(1, "in_axes")
     if axes is not None:
         if axes.kind == TREE and axes.data.__class__ is list:
-            closure.in_axes = [None if _is_none(v) else 0 for v in axes.data]
+            closure.in_axes = [axes_for(v) for v in axes.data]
             if closure.offset:
                 closure.in_axes.insert(0, None)
         elif not (axes.kind == CONSTANT and axes.data == 0):
@@ -207,9 +207,9 @@ def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
         if name in function.defaults or name in closure.bound_keywords or (index == 0 and function.is_method):
             continue
         position = index + closure.dropped if index >= closure.offset else index
-        if axes is not None and position < len(axes) and axes[position] is None:
-            continue
-        arguments[name] = TRACED_PARAMETER
+        given = axes[position] if axes is not None and position < len(axes) else 0
+        if given is not None:
+            arguments[name] = parameter(given)
     if closure.receiver is not None and function.is_method and function.params:
         arguments[function.params[0]] = closure.receiver
     where = frame.place(call.node) if hasattr(call.node, "lineno") else None

@@ -16,6 +16,7 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.shapes.array_shapes import ArrayShapes
 from jaxlint.flow.shapes.shape_values import Array, Items, Table, member
 from jaxlint.flow.syntax.bindings import Bindings, look
+from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.flow.syntax.walking import own_nodes, walk
 
 _DEPTH = 4
@@ -237,7 +238,7 @@ class _Lengths:
     def _made(self, node: ast.Call, depth: int) -> int | None:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
             return self.length(node.func.value, depth - 1)
-        head, _, last = self.sources.dotted(node.func).rpartition(".")
+        head, _, last = library_name(self.sources.frame, node.func).rpartition(".")
         words = {keyword.arg: keyword.value for keyword in node.keywords}
         first = node.args[0] if node.args else None
         second = node.args[1] if len(node.args) > 1 else None

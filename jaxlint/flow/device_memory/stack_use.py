@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import API, LAZY
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.called_functions import receiving
+from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.flow.syntax.walking import children, nodes_of, own_nodes, walk
 from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
 
@@ -220,7 +220,7 @@ class StackUses:
         return verdict
 
     def _of_argument(self, call: ast.Call, node: ast.AST) -> tuple[str, list[ast.AST]]:
-        dotted = self._dotted(call.func)
+        dotted = library_name(self.frame, call.func)
         if dotted in _TREE_MAPS and len(call.args) == 2 and call.args[1] is node:
             return self._of_tree_map(call)
         head, _, last = dotted.rpartition(".")
@@ -255,8 +255,8 @@ class StackUses:
 
     def _of_tree_map(self, call: ast.Call) -> tuple[str, list[ast.AST]]:
         function = call.args[0]
-        if isinstance(function, ast.Call) and self._dotted(function.func) == "functools.partial":
-            last = self._dotted(function.args[0]).rpartition(".")[2] if function.args else ""
+        if isinstance(function, ast.Call) and library_name(self.frame, function.func) == "functools.partial":
+            last = library_name(self.frame, function.args[0]).rpartition(".")[2] if function.args else ""
             if last in _OWN_REDUCTIONS and _over_first_axis(function, 1):
                 self.reducer, self.along = last, _names_axis(function, 1)
                 return "reduced", [call]
@@ -281,16 +281,6 @@ class StackUses:
                 self.reducer, self.along = body.func.attr, _names_axis(body, 0 if own else 1)
                 return "reduced", [call]
         return "kept", []
-
-    def _dotted(self, node: ast.expr) -> str:
-        if isinstance(node, ast.Name):
-            value = self.frame.names.get(node.id) or (self.frame.module.names or {}).get(node.id)
-            if value is not None and value.kind == LAZY:
-                value = self.frame.run.program.force(value)
-            return str(value.data) if value is not None and value.kind == API else node.id
-        if isinstance(node, ast.Attribute):
-            return f"{self._dotted(node.value)}.{node.attr}"
-        return ""
 
 
 def _combine(verdicts: list[tuple[str, list[ast.AST]]]) -> tuple[str, list[ast.AST]]:

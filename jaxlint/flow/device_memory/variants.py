@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import API, CONSTANT, LAZY
+from jaxlint.flow.domain.kinds import CONSTANT
 from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings
+from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.flow.syntax.walking import own_nodes, walk
 from jaxlint.pattern import pattern
 
@@ -51,17 +52,6 @@ class Sources:
 
     def is_parameter(self, name: str) -> bool:
         return name in _parameters(self.scopes[0])
-
-    def dotted(self, node: ast.expr) -> str:
-        """The canonical name of a library's function."""
-        if isinstance(node, ast.Name):
-            value = self.frame.names.get(node.id) or (self.frame.module.names or {}).get(node.id)
-            if value is not None and value.kind == LAZY:
-                value = self.frame.run.program.force(value)
-            return str(value.data) if value is not None and value.kind == API else node.id
-        if isinstance(node, ast.Attribute):
-            return f"{self.dotted(node.value)}.{node.attr}"
-        return ""
 
     def number(self, node: ast.expr | None, depth: int = 3) -> int | None:
         """The value of an expression of constants."""
@@ -116,7 +106,7 @@ def variants_of(sources: Sources, node: ast.expr, depth: int) -> tuple[str, int 
         drawn = [side for side in sides if side[0] in ("draws", "indices")]
         return drawn[0] if drawn else ("data", None)
     if isinstance(node, ast.Call):
-        dotted = sources.dotted(node.func)
+        dotted = library_name(sources.frame, node.func)
         head, _, last = dotted.rpartition(".")
         first = node.args[0] if node.args else None
         if dotted in ("jax.random.split", "jax.random.key", "jax.random.PRNGKey"):
@@ -139,7 +129,7 @@ def makes_arrays(sources: Sources, function: Function, variants: int | None) -> 
     for node in own_nodes(function.node):
         if not isinstance(node, ast.Call):
             continue
-        head, _, last = sources.dotted(node.func).rpartition(".")
+        head, _, last = library_name(sources.frame, node.func).rpartition(".")
         if head not in ("jax.numpy", "jax.random") or last not in _MAKERS:
             continue
         sizes = node.args[1:2] if head == "jax.random" else node.args[:1]

@@ -51,7 +51,7 @@ class Closure:
         self.bound: list[Value] = []
         self.bound_keywords: dict[str, Value] = {}
         self.receiver: Value | None = None
-        self.in_axes: list[Any] | None = None
+        self.in_axes: list[Any] | None = None  # see flow.calls.mapped_axes
         self.argnums: list[int] | None = [0]  # what grad differentiates; None: not understood
         self.axes_unknown = False
         self.dropped = 0  # leading arguments that the function does not get (Haiku's params and rng)

@@ -9,7 +9,13 @@ from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.host_memory.lookups import asks_for_absence, note_answered
-from jaxlint.flow.statements.guards import TRACER_BRANCH, asks_for_tracer, guard_of
+from jaxlint.flow.statements.guards import (
+    SHAPE_BRANCH,
+    TRACER_BRANCH,
+    asks_for_tracer,
+    asks_for_type,
+    guard_of,
+)
 from jaxlint.flow.syntax.walking import walk
 from jaxlint.flow.trace import traced
 
@@ -21,9 +27,12 @@ def if_(frame: Frame, node: ast.If) -> bool:
     known = traced.truth(frame, node.test, evaluate(frame, node.test), "if")
     filling = asks_for_absence(node.test)
     if known is not None:
+        guard = frame.guard
+        frame.guard |= guard_of(frame, node.test, known) if asks_for_type(node.test) else 0
         frame.filling += known and filling
         ends = execute(frame, node.body if known else node.orelse)
         frame.filling -= known and filling
+        frame.guard = guard
         return ends
     base = frame.names
     before = frame.guard
@@ -43,6 +52,8 @@ def if_(frame: Frame, node: ast.If) -> bool:
     frame.guard = before
     if body_ends and asks_for_tracer(node.test):
         frame.guard |= TRACER_BRANCH  # who comes here holds no tracer
+    elif body_ends and isinstance(node.test, ast.Compare) and asks_for_type(node.test):
+        frame.guard |= SHAPE_BRANCH
     if not skips_rest(frame, node):
         frame.branches = branches
     if not body_ends and not else_ends:
@@ -69,10 +80,13 @@ def match(frame: Frame, node: ast.Match) -> bool:
     if any(isinstance(c.pattern, ast.MatchValue) for c in node.cases):
         traced.demand(frame, node.subject, subject, "match")
     base = frame.names
+    before = frame.guard
     after: dict[str, Value] | None = None
     exhaustive = False
     for case in node.cases:
         frame.names = dict(base)
+        if asks_for_type(node.subject) or any(isinstance(p, ast.MatchClass) for p in walk(case.pattern)):
+            frame.guard |= SHAPE_BRANCH  # for what comes after it, too
         for pattern in walk(case.pattern):
             name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
             if isinstance(name, str):
@@ -86,6 +100,7 @@ def match(frame: Frame, node: ast.Match) -> bool:
         if not execute(frame, case.body):
             after = join_environments(after, frame.names)
         frame.branches = branches
+    frame.guard = before
     if not exhaustive:
         after = join_environments(after, dict(base))
     frame.names = after if after is not None else base

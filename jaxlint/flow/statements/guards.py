@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.facts import Guard
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.flow.syntax.bindings import bindings_of
+from jaxlint.flow.syntax.called_functions import receiving
+from jaxlint.flow.syntax.walking import own_nodes, walk
 from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 
 TRY = int(Guard.TRY)
@@ -43,29 +46,52 @@ def guard_of(frame: Frame, test: ast.expr, outcome: bool) -> int:
         return guard
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         right = test.comparators[0]
+        if asks_for_type(test):
+            return SHAPE_BRANCH
         if isinstance(right, ast.Constant) and right.value is None and _is_parameter(frame, test.left):
             is_none = isinstance(test.ops[0], (ast.Is, ast.Eq)) == outcome
             return NONE_BRANCH if is_none else 0
         return SHAPE_BRANCH if _asks_for_shape(test.left) or _asks_for_shape(right) else 0
     if isinstance(test, ast.Name):
-        return SHAPE_BRANCH if _is_flag(frame, test.id) else 0
+        told = _is_flag(frame, test.id) or any(map(asks_for_type, bindings_of(frame).of(test.id)))
+        return SHAPE_BRANCH if told else 0
     if isinstance(test, ast.Call):
-        callee = test.func
-        name = (
-            callee.id
-            if isinstance(callee, ast.Name)
-            else callee.attr
-            if isinstance(callee, ast.Attribute)
-            else ""
-        )
+        name = last_name(test.func)
         of_self = bool(test.args) and isinstance(test.args[0], ast.Name) and test.args[0].id == "self"
         if name == "hasattr" and of_self:
             return 0  # asks what the object has got so far
         if not outcome and asks_for_tracer(test):
             return TRACER_BRANCH
-        if name in _TYPE_TESTS or "tracer" in name.lower() or "concrete" in name.lower():
+        if _is_type_test(name) or _returns_type_test(frame, test):
             return SHAPE_BRANCH
     return 0
+
+
+def asks_for_type(node: ast.expr) -> bool:
+    """`type(x) is np.ndarray`, `x.__class__`, `isinstance(x, np.ndarray)`, `is_concrete(x)`."""
+    known: bool | None = node.__dict__.get("asks_for_type")
+    if known is None:
+        known = any(
+            (isinstance(n, ast.Call) and (last_name(n.func) == "type" or _is_type_test(last_name(n.func))))
+            or (isinstance(n, ast.Attribute) and n.attr == "__class__")
+            for n in walk(node)
+        )
+        node.asks_for_type = known  # type: ignore[attr-defined]  # once for each tree
+    return known
+
+
+def _is_type_test(name: str) -> bool:
+    """Whether a function of that name asks what kind of value something is."""
+    return name in _TYPE_TESTS or "tracer" in name.lower() or "concrete" in name.lower()
+
+
+def _returns_type_test(frame: Frame, call: ast.Call) -> bool:
+    """`is_host(x)`, a function of the module that returns such a test."""
+    helper = receiving(frame, call, call.args[0]) if call.args else None
+    if helper is None or isinstance(helper[0].node, ast.Lambda):
+        return False
+    returns = (s.value for s in own_nodes(helper[0].node) if isinstance(s, ast.Return))
+    return any(value is not None and asks_for_type(value) for value in returns)
 
 
 def asks_for_tracer(test: ast.expr) -> bool:
