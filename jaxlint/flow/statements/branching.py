@@ -97,7 +97,9 @@ def match(frame: Frame, node: ast.Match) -> bool:
             exhaustive = True
         branches = frame.branches
         frame.branches = (*branches, node)
-        if not execute(frame, case.body):
+        if execute(frame, case.body):
+            before |= frame.guard  # who comes to the end is of another type
+        else:
             after = join_environments(after, frame.names)
         frame.branches = branches
     frame.guard = before
