@@ -1,6 +1,6 @@
 """Whether fixed programs still do what they did.
 
-    python scripts/run_fixed.py [--seed N] [--variants N] [--sample N] [--only CODE] [--match TEXT] [--jobs N] [--quiet]
+    python scripts/run_fixed.py [--seed N] [--variants N] [--sample N] [--only CODE] [--match TEXT] [--jobs N]
 
 Programs are those of the casebook, of the rules' pages and of the blind batches, and variants of them that are
 written in another way (`benchmarks/mutations`). Of each, all safe and unsafe fixes are made. What comes out has to
