@@ -36,6 +36,7 @@ from jaxlint.flow.domain.values import (
 from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.cached_functions import CACHE_DECORATOR, configured_form
+from jaxlint.flow.precision.dtypes import note_solver
 from jaxlint.jax_api.transforms import JIT
 
 
@@ -68,6 +69,8 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     escape_arguments(call)
     if callee.tags & FRESH:
         note_unknown_map(frame, callee, call)
+        if callee.element is not None and callee.element.kind == API:  # `jax.vmap(jnp.linalg.inv)(x)`
+            note_solver(frame, callee.element.data, call)
     if kind == UNKNOWN and callee.varies >= PER_ITERATION:
         return Value(UNKNOWN, callee.varies, 0, None, None, callee.origin)
     return UNKNOWN_VALUE

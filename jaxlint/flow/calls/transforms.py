@@ -125,8 +125,9 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis
     closure = _callable(target, frame, call)
     if closure is None:
+        named = target if target.kind == API else None  # which says what it does with low precision
         return Value(
-            UNKNOWN, 0, FRESH, None, None, Origin(frame.module, call.node, "transform of a function", name)
+            UNKNOWN, 0, FRESH, None, named, Origin(frame.module, call.node, "transform of a function", name)
         )
     made = closure.copy(frame.evaluation, frame.loop, call.node)
     if call.decorator:

@@ -106,6 +106,8 @@ def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
             frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
     if value.tags & RAGGED and node.attr not in STATIC_ATTRIBUTES:
         return value
+    if value.tags & LOW and (node.attr in ARRAY_ATTRIBUTES or node.attr == "at"):
+        return value
     return Value(UNKNOWN, value.varies, value.tags & BOUNDED) if value.varies else UNKNOWN_VALUE
 
 

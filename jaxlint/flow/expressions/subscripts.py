@@ -86,6 +86,8 @@ def _of_unknown(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
     if frame.level:
         traced.slice_bounds(frame, base, node.slice)
     note_counter(frame, node, index)
+    if base.tags & LOW:
+        return dtypes.member(base)
     cut = sliced(frame, node.slice)
     if cut is not None:
         return Value(UNKNOWN, cut.varies, cut.tags, None, None, cut.origin)

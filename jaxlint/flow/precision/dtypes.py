@@ -21,7 +21,7 @@ from jaxlint.flow.domain.tags import BOOLEAN_MASK, LOW
 from jaxlint.flow.domain.values import Origin, Value, is_number, parts
 from jaxlint.flow.facts import LowPrecisionSolve, WideRequest
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.jax_api.arrays import ARRAY_METHODS
+from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS
 from jaxlint.jax_api.precision import (
     CASTS,
     NARROWED,
@@ -81,6 +81,8 @@ def _asked(dotted: str, last: str, call: Call) -> tuple[str, ast.AST]:
 def method(frame: Frame, receiver: Value, name: str, call: Call, result: Value) -> Value:
     """The result of a method, with what is known of its precision."""
     if name != "astype":
+        if name in INDEXER_METHODS and receiver.tags & LOW and result.kind in _MAY_BE_LOW:
+            return result.but(tags=result.tags | LOW, origin=receiver.origin)  # `x.at[i].add(y)`
         if receiver.kind == UNKNOWN and name not in ARRAY_METHODS:
             return result
         return _kept(name, [receiver, *call.values()], result)
