@@ -6,7 +6,7 @@ import re
 
 # Patterns are compiled when they are first needed: every start comes through here.
 _BY_NAME = (
-    ("pyproject", r"pyproject\.toml"),
+    ("pyproject", r"(pyproject|pixi)\.toml"),
     ("setup.cfg", r"setup\.cfg"),
     ("lock", r"uv\.lock|poetry\.lock|pylock(\.[^.]+)?\.toml"),
     ("requirements", r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)"),

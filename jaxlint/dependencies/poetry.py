@@ -1,4 +1,4 @@
-"""Poetry's own tables in pyproject.toml, for projects that do not use the standard ones."""
+"""Poetry's own tables in pyproject.toml, and those of Pixi, which are written alike."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class _Dependency:
 
 
 def read(path: str, found: Iterable[TomlValue], indexes: dict[str, str]) -> Declared:
-    """The dependencies of `[tool.poetry]`. `indexes` are the addresses of its named sources."""
+    """The dependencies of `[tool.poetry]`, and what `[tool.pixi]` takes from PyPI. `indexes` are the addresses of
+    Poetry's named sources."""
     asked: dict[tuple[str, str], _Dependency] = {}
     in_extras: dict[str, list[str]] = {}
     for value in found:
@@ -43,6 +44,10 @@ def read(path: str, found: Iterable[TomlValue], indexes: dict[str, str]) -> Decl
                 _note(asked.setdefault((normal(group), normal(name)), _Dependency(value)), rest, value)
             case ("tool", "poetry", "dev-dependencies", str(name), *rest):
                 _note(asked.setdefault(("dev", normal(name)), _Dependency(value)), rest, value)
+            case ("tool", "pixi", "pypi-dependencies", str(name), *rest):
+                _note(asked.setdefault(("", normal(name)), _Dependency(value)), rest, value)
+            case ("tool", "pixi", "feature", str(group), "pypi-dependencies", str(name), *rest):
+                _note(asked.setdefault((normal(group), normal(name)), _Dependency(value)), rest, value)
             case ("tool", "poetry", "extras", str(extra), int()):
                 in_extras.setdefault(normal(value.text), []).append(normal(extra))
     declared = Declared()
@@ -79,7 +84,7 @@ def _requirements(
         return
     version = words.get("version", "")
     index = words.get("source", "")
-    origin = [words.get(word, "") for word in ("url", "git", "path")]
+    origin = [words.get(word, "") for word in ("index", "url", "git", "path")]
     yield Requirement(
         Place(path, dependency.first.span),
         name,

@@ -1,4 +1,4 @@
-"""pyproject.toml: dependencies, extras and groups, of the standard, of uv and of Poetry."""
+"""pyproject.toml: dependencies, extras and groups, of the standard, of uv, PDM, Poetry and Pixi; and pixi.toml."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from jaxlint.finding import Place, Span
 from jaxlint.flow.facts import DependencySet, Proof, Requirement
 
 _LIMITS = ("override-dependencies", "constraint-dependencies")
+_PIXI = "pixi.toml"  # has the tables of `[tool.pixi]` by themselves
 _DEPTH = 6  # of groups that include groups and extras that name extras
 
 
@@ -25,6 +26,8 @@ class _Project:
     def __init__(self, text: DependencyText) -> None:
         self._path = text.path
         self._values = list(values(text.text))
+        if text.path.endswith(_PIXI):
+            self._values = [value._replace(key=("tool", "pixi", *value.key)) for value in self._values]
         self._by_key = {value.key: value for value in self._values}
         self.name = normal(self._text("project", "name") or self._text("tool", "poetry", "name"))
         self.indexes, named = indexes(self._values)
@@ -57,6 +60,8 @@ class _Project:
                 self._includes.setdefault(normal(group), []).append(normal(value.text))
             case ("tool", "uv", "dev-dependencies", int()):
                 self._add(self.groups.setdefault("dev", []), value, "dev")
+            case ("tool", "pdm", "dev-dependencies", str(group), int()):
+                self._add(self.groups.setdefault(normal(group), []), value, group)
             case ("tool", "uv", str(kind), int()) if kind in _LIMITS:
                 self._add(self.base, value, constraint=True)
 
@@ -124,6 +129,10 @@ def indexes(found: Iterable[TomlValue]) -> tuple[tuple[str, ...], dict[str, str]
             case ("tool", "uv", *_, ("index-url" | "torch-backend")):
                 general.append(value.text)
             case ("tool", "uv", *_, ("extra-index-url" | "find-links"), int()):
+                general.append(value.text)
+            case ("tool", "pixi", *_, "pypi-options", "index-url"):
+                general.append(value.text)
+            case ("tool", "pixi", *_, "pypi-options", "extra-index-urls", int()):
                 general.append(value.text)
     named = {table["name"]: table.get("url", "") for table in tables.values() if "name" in table}
     for table in tables.values():

@@ -57,7 +57,8 @@ def gpu_jax(fact: DependencySet) -> Gpu | None:
         if jax is not None and found is not None:
             bundled = "local" not in (found[2] or "")
             return Gpu(jax, "jax", int(found[1]) if found[1] else None, bundled)
-    for requirement in fact.requirements:
+    # A frozen set has the plugin and its part for the runtime (pjrt); the table knows the plugin.
+    for requirement in sorted(fact.requirements, key=lambda r: not r.name.endswith("plugin")):
         plugin = re.fullmatch(_PLUGIN, requirement.name)
         if plugin is not None and not requirement.constraint:
             line = asked(fact, requirement.name)

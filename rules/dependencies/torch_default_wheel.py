@@ -28,7 +28,7 @@ class TorchDefaultWheel(Rule):
         gpu, torch = sets.gpu_jax(fact), sets.asked(fact, "torch")
         if gpu is None or torch is None or torch.conda or cudnn.build_of_torch(fact, torch):
             return
-        if torch.group not in ("", gpu.requirement.group):
+        if torch.group not in ("", gpu.requirement.group) and not _is_always_there(fact):
             return  # its user asks for it
         if cudnn.clash(fact, gpu, torch) is not None:
             return  # JAX701 says more
@@ -41,6 +41,11 @@ class TorchDefaultWheel(Rule):
             confidence=Confidence.MEDIUM if torch.conditional else Confidence.HIGH,
             related=[Related(gpu.requirement.place, "the jax for GPUs")],
         )
+
+
+def _is_always_there(fact: DependencySet) -> bool:
+    """In the group `dev`, which uv, PDM and Poetry install unless told otherwise; an extra of that name is none."""
+    return fact.environment == "the group `dev`"
 
 
 def _newest(clauses: tuple[tuple[str, str], ...]) -> str:

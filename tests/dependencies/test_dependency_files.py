@@ -38,6 +38,7 @@ def asked(environment: DependencySet) -> list[str]:
     ("path", "kind"),
     [
         ("pyproject.toml", "pyproject"),
+        ("pixi.toml", "pyproject"),
         ("a/requirements.txt", "requirements"),
         ("requirements-gpu.in", "requirements"),
         ("dev_requirements.txt", "requirements"),
@@ -353,3 +354,40 @@ def test_a_text_of_several_lines_is_as_many_requirements(tmp_path: Path) -> None
         "setup(install_requires=REQUIRED)\n",
     )
     assert [(r.name, r.place.span.line) for r in found[0].requirements] == [("jax", 3), ("jaxlib", 4)]
+
+
+# ---------------------------------------------------------------- Pixi and PDM
+
+PIXI = """
+[dependencies]
+python = "3.11.*"
+[pypi-options]
+extra-index-urls = ["https://example.org/cpu"]
+[pypi-dependencies]
+jax = { version = "==0.6.2", extras = ["cuda12"] }
+torch = "*"
+[feature.old.pypi-dependencies]
+jaxlib = "==0.6.0"
+"""
+
+
+@pytest.mark.parametrize("name", ["pixi.toml", "pyproject.toml"])
+def test_pixi_by_itself_and_in_pyproject(name: str, tmp_path: Path) -> None:
+    text = PIXI if name == "pixi.toml" else PIXI.replace("\n[", "\n[tool.pixi.")
+    base, old = read(tmp_path, name, text)
+    assert asked(base) == ["jax", "torch"]
+    assert asked(old) == ["jax", "torch", "jaxlib"]
+    assert base.indexes == ("https://example.org/cpu",)
+    assert base.requirements[0].extras == {"cuda12"}
+    assert base.requirements[0].clauses == (("==", "0.6.2"),)
+
+
+def test_groups_of_pdm(tmp_path: Path) -> None:
+    text = """
+    [project]
+    name = "a"
+    dependencies = ["jax"]
+    [tool.pdm.dev-dependencies]
+    test = ["torch"]
+    """
+    assert [asked(found) for found in read(tmp_path, "pyproject.toml", text)] == [["jax"], ["jax", "torch"]]

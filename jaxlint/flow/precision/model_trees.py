@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.domain.kinds import BOUNDARY, FUNCTION
+from jaxlint.flow.domain.kinds import API, BOUNDARY, FUNCTION
 from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look
@@ -24,6 +24,7 @@ DATA = re.compile(
 _GIVING = re.compile(
     r"(^|_)(grads?|gradients?|partition|filter|init|params?|parameters|state_dict|weights)(_|$)"
 )
+_STATES = frozenset({"flax.nnx.split", "flax.nnx.state"})
 
 
 def name_of(node: ast.expr) -> str:
@@ -62,6 +63,8 @@ def _gives_model(frame: Frame, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Call) or _names_giver(call):
         return _names_giver(call)
     value = look(frame, call.func)
+    if value.kind == API and value.data in _STATES:
+        return True
     closure = value.data if value.kind == FUNCTION else None
     if value.kind == BOUNDARY:
         closure = value.data.closure
