@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from typing import Any
@@ -300,3 +301,50 @@ def test_rows_that_are_cut_back_hold_nothing(confirm: Check) -> None:
     assert {verdict["verdict"] for verdict in verdicts(confirm({"program.py": program}), "JAX308")} == {
         "refuted"
     }
+
+
+CACHE = """
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@functools.lru_cache(maxsize=None)
+def load(name):
+    return np.ones({shape})
+
+
+@jax.jit
+def use(x):
+    return x.sum()
+
+
+def main():
+    for i in range(60):
+        print(use(jnp.asarray(load(f"shard-{{i % {keys}}}"))))
+
+
+main()
+"""
+
+
+def held(verdict: dict[str, Any]) -> float:
+    """The bytes of host memory each time that a verdict on a cache names."""
+    found = re.search(r"([\d.]+) (bytes|KiB) each time", verdict["reason"])
+    assert found is not None, verdict
+    return float(found[1]) * (1024 if found[2] == "KiB" else 1)
+
+
+def test_what_watching_keeps_is_no_growth_of_the_program(confirm: Check) -> None:
+    [verdict] = verdicts(confirm({"program.py": CACHE.format(shape="(64, 8)", keys=2)}), "JAX402")
+    assert verdict["verdict"] != "confirmed"
+    assert "KiB" not in verdict["reason"]
+
+
+@pytest.mark.parametrize("rows", [32, 512])
+def test_growth_of_host_memory_is_what_the_program_keeps(confirm: Check, rows: int) -> None:
+    [verdict] = verdicts(confirm({"program.py": CACHE.format(shape=f"({rows}, 8)", keys=60)}), "JAX402")
+    assert verdict["verdict"] == "confirmed"
+    assert rows * 64 < held(verdict) < rows * 64 + 1024

@@ -10,7 +10,7 @@ import re
 import sys
 from typing import Any
 
-from . import kept, lines, stack
+from . import kept, lines, stack, state
 
 _TRACE = "/jax/core/compile/jaxpr_trace_duration"
 _COMPILE = "/jax/core/compile/backend_compile_duration"
@@ -30,16 +30,17 @@ def listen() -> None:
 def _heard(event: str, duration_secs: float, **about: Any) -> None:
     if event not in (_TRACE, _COMPILE):
         return
-    name = str(about.get("fun_name", ""))
-    jitted = _JITTED.fullmatch(name)
-    name = jitted.group(1) if jitted else name
-    entry = {
-        "at": lines.tick(),
-        "name": name,
-        "seconds": duration_secs,
-        "stack": stack.user_stack(sys._getframe(1)),
-    }
-    if event == _TRACE:
-        traces.append(entry)
-    else:
-        compiles.append({**entry, **kept.compiled(name)})
+    with state.uncounted():
+        name = str(about.get("fun_name", ""))
+        jitted = _JITTED.fullmatch(name)
+        name = jitted.group(1) if jitted else name
+        entry = {
+            "at": lines.tick(),
+            "name": name,
+            "seconds": duration_secs,
+            "stack": stack.user_stack(sys._getframe(1)),
+        }
+        if event == _TRACE:
+            traces.append(entry)
+        else:
+            compiles.append({**entry, **kept.compiled(name)})

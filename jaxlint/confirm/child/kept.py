@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from types import MethodType, ModuleType
 from typing import Any, NamedTuple
 
+from . import state
 from .recording import patches
 from .recording.boundaries import Boundaries, Boundary
 from .recording.definitions import definition
@@ -75,6 +76,10 @@ class Kept(Boundaries):
 
     def of(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
         """As the recorder's; what it is and where is noted."""
+        with state.uncounted():
+            return self._noted(api, function, wrapped)
+
+    def _noted(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
         boundary = super().of(api, function, wrapped)
         about = self.about.setdefault(
             boundary.number,
@@ -108,8 +113,9 @@ class Kept(Boundaries):
         """Keep the trace, and be at it while the block runs."""
         number = 0
         if not self.closed:
-            self.work.traced.append((boundary, serial))  # for `compiled`, which hands it out again
-            with contextlib.suppress(Exception):  # a flaw of ours is not to become the program's
+            # A flaw of ours is not to become the program's.
+            with state.uncounted(), contextlib.suppress(Exception):
+                self.work.traced.append((boundary, serial))  # for `compiled`, which hands it out again
                 number = self._note(boundary.number, args, kwargs)
         with self.at(number, boundary.number):
             yield
@@ -122,7 +128,8 @@ class Kept(Boundaries):
             yield
         finally:
             self.open.pop()
-            self._let_go(boundary)
+            with state.uncounted():
+                self._let_go(boundary)
 
     def add(self, boundary: int, trace: Trace) -> int:
         """A trace of a boundary, which is its next one."""

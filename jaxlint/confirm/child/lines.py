@@ -15,7 +15,6 @@ from . import passing, stack, state, values
 
 Trace = Callable[[FrameType, str, Any], Any]
 _MOST = 40  # runs of a line that are sampled; later ones are counted only
-_COLLECTED = 24  # runs before which garbage is collected, so that only what is held counts
 
 _counter = [0]
 
@@ -68,7 +67,8 @@ class Watch:
         code = frame.f_code
         spans = self._codes.get(code)
         if spans is None:
-            spans = self._codes[code] = self._watched(code)
+            with state.uncounted():
+                spans = self._codes[code] = self._watched(code)
         if not spans:
             return None
         frame.f_trace_lines = True
@@ -94,13 +94,16 @@ class Watch:
                     self._begin(frame, first, last)
         elif event == "exception":
             for _, _, run in self._open.get(frame, ()):
-                run.setdefault("raised", [kind.__name__ for kind in argument[0].__mro__[:-1]])
-                run.setdefault("message", str(argument[1])[:300])
-                run.setdefault("raised_at", stack.raised_at(argument[2]))
+                message = str(argument[1])[:300]  # which may be the program's code
+                with state.uncounted():
+                    run.setdefault("raised", [kind.__name__ for kind in argument[0].__mro__[:-1]])
+                    run.setdefault("message", message)
+                    run.setdefault("raised_at", stack.raised_at(argument[2]))
         elif event == "return":
             self._close(frame, 0)
-            self._open.pop(frame, None)
-            self._frames.pop(frame, None)
+            with state.uncounted():
+                self._open.pop(frame, None)
+                self._frames.pop(frame, None)
         return self._line
 
     def _close(self, frame: FrameType, line: int) -> None:
@@ -108,45 +111,53 @@ class Watch:
         opened = self._open.get(frame, [])
         for first, last, run in opened[:]:
             if not first <= line <= last or first == last:
-                opened.remove((first, last, run))
                 self._end(run)
+                with state.uncounted():
+                    opened.remove((first, last, run))
 
     def _begin(self, frame: FrameType, first: int, last: int) -> None:
         runs = self.runs[self._files[frame.f_code.co_filename], first]
-        at = tick()
-        run: dict[str, Any] = {
-            "at": at,
-            "tracing": state.tracing(),
-            "frame": self._frames.setdefault(frame, at),
-        }
-        if len(runs) < _MOST:
+        looks = len(runs) < _MOST
+        if looks:
             sys.settrace(None)
-            self._settle(runs)
-            run["before"] = state.sample(self._growth or self._peaks)
-            run["config"] = state.configuration()
-            run["stack"] = stack.user_stack(frame)
-            run["within"] = self.entered()
-            if run["tracing"]:
-                run["transformations"] = values.transformations()
-                run["values"] = values.read(frame, first, last)
-            if self._peaks and not run["tracing"] and not self._peak:
-                self._peak[run["at"]] = passing.Peak()
-                self._peak[run["at"]].start()
+            self._settle()
+        host = state.host_bytes()
+        with state.uncounted():
+            at = tick()
+            number = self._frames.setdefault(frame, at)
+            run: dict[str, Any] = {"at": at, "tracing": state.tracing(), "frame": number}
+            if looks:
+                self._look(run, frame, first, last, host)
+            runs.append(run)
+            self._open.setdefault(frame, []).append((first, last, run))
+        if looks:
             sys.settrace(self._call)
-        runs.append(run)
-        self._open.setdefault(frame, []).append((first, last, run))
+
+    def _look(self, run: dict[str, Any], frame: FrameType, first: int, last: int, host: int) -> None:
+        run["before"] = state.sample(self._growth or self._peaks, host)
+        run["config"] = state.configuration()
+        run["stack"] = stack.user_stack(frame)
+        run["within"] = self.entered()
+        if run["tracing"]:
+            run["transformations"] = values.transformations()
+            run["values"] = values.read(frame, first, last)
+        if self._peaks and not run["tracing"] and not self._peak:
+            self._peak[run["at"]] = passing.Peak()
+            self._peak[run["at"]].start()
 
     def _end(self, run: dict[str, Any]) -> None:
-        run["until"] = tick()
-        if "before" in run:
-            sys.settrace(None)
-            if run["at"] in self._peak:
-                run["peak_bytes"] = self._peak.pop(run["at"]).stop()
-            run["after"] = state.sample(self._growth or self._peaks)
-            run["changed"] = state.changes(run.pop("config"), state.configuration())
-            sys.settrace(self._call)
+        host = state.host_bytes()
+        with state.uncounted():
+            run["until"] = tick()
+            if "before" in run:
+                sys.settrace(None)
+                if run["at"] in self._peak:
+                    run["peak_bytes"] = self._peak.pop(run["at"]).stop()
+                run["after"] = state.sample(self._growth or self._peaks, host)
+                run["changed"] = state.changes(run.pop("config"), state.configuration())
+                sys.settrace(self._call)
 
-    def _settle(self, runs: list[dict[str, Any]]) -> None:
+    def _settle(self) -> None:
         """Leave nothing in memory but what is held."""
         if not self._growth:
             return
@@ -154,5 +165,4 @@ class Watch:
             tracemalloc.start(1)
             gc.collect()
             gc.freeze()  # what was there before the first look is not looked through again
-        if len(runs) < _COLLECTED:
-            gc.collect()
+        gc.collect()

@@ -6,25 +6,54 @@ import contextlib
 import os
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 _OURS = ("JAX_", "XLA_", "TF_")
 
+_own_bytes = [0]  # of Python's memory, what watching holds
+_nested = [0]
 
-def sample(memory: bool) -> dict[str, Any]:
+
+@contextlib.contextmanager
+def uncounted() -> Iterator[None]:
+    """What the block allocates and keeps is ours, and no host memory of the program (`sample`).
+
+    It must not run the program's code, nor collect garbage: what that frees is the program's.
+    """
+    before = _traced() if not _nested[0] else 0
+    _nested[0] += 1
+    try:
+        yield
+    finally:
+        _nested[0] -= 1
+        if not _nested[0]:
+            _own_bytes[0] += _traced() - before
+
+
+def host_bytes() -> int:
+    """What Python and numpy hold without what watching does, 0 where nobody counts. Not within `uncounted`."""
+    return _traced() - _own_bytes[0] if tracemalloc.is_tracing() else 0
+
+
+def _traced() -> int:
+    return tracemalloc.get_traced_memory()[0]
+
+
+def sample(memory: bool, host: int) -> dict[str, Any]:
     """The state now; nothing is started by looking.
 
-    With `memory`, which takes its time, also bytes of live arrays and of what Python and numpy hold, else 0.
+    With `memory`, which takes its time, also bytes of live arrays, else 0. `host` is `host_bytes`, taken before the
+    looking itself began.
     """
     started = backend_started()
     counted = started and memory
     device, arrays = _live_arrays() if counted else (0, 0)
-    traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else 0
     return {
         "device_bytes": device,
         "arrays": arrays,
         "executables": _executables() if counted else 0,
-        "host_bytes": traced,
+        "host_bytes": host,
         "backend": started,
         "imported": "jax" in sys.modules,
         "tracing": tracing(),
