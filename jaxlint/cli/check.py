@@ -176,8 +176,11 @@ def _part(
     if args.confirm:
         from jaxlint.confirm.confirm import confirm
         from jaxlint.confirm.options import options_of
+        from jaxlint.confirm.strays import strays
 
         asked = options_of(part.settings, args)
+        for problem in strays(asked, part):
+            status.complain(f"warning: {problem}")
         tested = confirm(findings, part, asked, history, cache=not args.no_cache)
     return join.judged(tested, findings) if join is not None else tested
 

@@ -91,8 +91,10 @@ class Uses:
         return [use for request, use in pairs if request["name"] in names]
 
     def without_inputs(self, one: Claim, seen: Observed) -> str:
-        """Why no function that the claim needs could be used, "" if one was."""
-        reasons = [str(use["without"]) for use in self.of(one, seen)]
+        """Why no function that the claim needs could be used, "" if one was, or the claim's statement ran."""
+        reasons = [_why_unused(use) for use in self.of(one, seen)]
+        if seen.runs(one.site) and any(use["raised"] for use in self.of(one, seen)):
+            return ""
         return reasons[0] if reasons and all(reasons) else ""
 
     def are_made_up(self, one: Claim, seen: Observed) -> bool:
@@ -148,3 +150,11 @@ class Uses:
             if site.file == one.site.file:
                 found += self._reach.around(site.first)
         return list(dict.fromkeys(name for name in found if name in self._reach.functions))
+
+
+def _why_unused(use: Use) -> str:
+    """Why there were no inputs, or what the function raised with them."""
+    if use["without"] or use["raised"] is None:
+        return str(use["without"])
+    said = " ".join(str(use["raised"]["message"]).split())[:160]
+    return f"`{use['name']}` fails with inputs from {use['source']}: {use['raised']['kind']}: {said}"

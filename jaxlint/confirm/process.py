@@ -222,7 +222,10 @@ class Worker:
         size = self._printed.seek(0, os.SEEK_END)
         self._printed.seek(max(0, size - _TAIL))
         lines = self._printed.read().decode(errors="replace").strip().splitlines()
-        return f"the worker ended with status {status}" + (f": {lines[-1]}" if lines else "")
+        said = f": {lines[-1]}" if lines else ""
+        if not self.versions:
+            return f"{self._python} gave no answer and ended with status {status}, is it a Python?{said}"
+        return f"the worker ended with status {status}{said}"
 
 
 def _ending(died: Mapping[str, int]) -> str:

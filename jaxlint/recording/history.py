@@ -280,16 +280,18 @@ def _traces(
 
 
 def _eager(lines: Iterable[Mapping[str, Any]]) -> tuple[Eager, ...]:
-    names: dict[Site, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    seconds: dict[Site, float] = defaultdict(float)
-    stacks: dict[Site, tuple[Site, ...]] = {}
+    """What was compiled outside the boundaries, by line: a lambda or a comprehension in it is no other place."""
+    names: dict[tuple[str, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    seconds: dict[tuple[str, int], float] = defaultdict(float)
+    stacks: dict[tuple[str, int], tuple[Site, ...]] = {}
     for line in lines:
         stack = _stack(line["stack"])
         if line["boundary"] is None and stack:
-            names[stack[0]][line["name"]] += 1
-            seconds[stack[0]] += line["trace_s"] + line["lower_s"] + line["compile_s"]
-            stacks.setdefault(stack[0], stack)
-    found = (Eager(site, stacks[site], dict(each), seconds[site]) for site, each in names.items())
+            at = stack[0].path, stack[0].line
+            names[at][line["name"]] += 1
+            seconds[at] += line["trace_s"] + line["lower_s"] + line["compile_s"]
+            stacks.setdefault(at, stack)
+    found = (Eager(stacks[at][0], stacks[at], dict(each), seconds[at]) for at, each in names.items())
     return tuple(sorted(found, key=lambda eager: -eager.seconds))
 
 

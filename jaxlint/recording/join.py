@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.claims import Claims
 from jaxlint.confirm.verdict import Arm, Outcome, Verdict, unknown
+from jaxlint.confirm.wording import times
 from jaxlint.engine_codes import OBSERVED_RETRACE
 from jaxlint.finding import Finding, Place, Related, Severity, Span
 from jaxlint.project.files import SourceFile
@@ -91,15 +92,15 @@ class Join:
         name = boundaries[0].name
         if agreeing:
             change = next(change for change in agreeing[0].changes if change.cause in causes)
-            text = f"`{name}` was traced {len(traces)} times in the recorded run ({change.text})"
+            text = f"`{name}` was traced {times(len(traces))} in the recorded run ({change.text})"
             return Verdict(Outcome.CONFIRMED, TARGET, text, (arm,))
         wraps = max(boundary.wraps for boundary in boundaries)
         if finding.code == "JAX103" and wraps > 1 and not again:
-            text = f"`{name}` was jitted {wraps} times in the recorded run and traced once"
+            text = f"`{name}` was jitted {times(wraps)} in the recorded run and traced once"
             return Verdict(Outcome.REFUTED, TARGET, text, (arm,))
         if again:
             other = again[0].changes[0].text
-            return unknown(TARGET, f"`{name}` was traced {len(traces)} times, for another reason ({other})")
+            return unknown(TARGET, f"`{name}` was traced {times(len(traces))}, for another reason ({other})")
         return unknown(
             TARGET, f"`{name}` was traced once (calls that hit the cache leave nothing in a record)"
         )
@@ -124,18 +125,18 @@ class Join:
         name, count = names.most_common(1)[0] if names else ("", 0)
         seconds = round(sum(eager.seconds for eager in found), 3)
         if count > 1:
-            text = f"`{name}` was compiled {count} times in the recorded run"
+            text = f"`{name}` was compiled {times(count)} in the recorded run"
             return Verdict(
                 Outcome.CONFIRMED, TARGET, text, (Arm(AS_RECORDED, compiles=count, seconds=seconds),)
             )
-        return unknown(TARGET, f"compiled {count} times in the recorded run: a retrace takes two calls")
+        return unknown(TARGET, f"compiled {times(count)} in the recorded run: a retrace takes two calls")
 
     def _clearing(self, claim: Claim) -> Verdict:
         count = sum(claim.site.holds(site.path, site.line) for site in self._cleared)
         if count > 1:
-            text = f"the caches were cleared here {count} times in the recorded run"
+            text = f"the caches were cleared here {times(count)} in the recorded run"
             return Verdict(Outcome.CONFIRMED, TARGET, text)
-        return unknown(TARGET, f"the caches were cleared here {count} times in the recorded run")
+        return unknown(TARGET, f"the caches were cleared here {times(count)} in the recorded run")
 
     # ------------------------------------------------------------ what no finding foresaw
 
@@ -171,7 +172,7 @@ class Join:
         most = examples[changes.most_common(1)[0][0]]
         boundary = group[0]
         message = (
-            f"`{boundary.name}` was traced {sum(len(each.traces) for each in group)} times in the recorded run, "
+            f"`{boundary.name}` was traced {times(sum(len(each.traces) for each in group))} in the recorded run, "
             f"{len(late)} of them after the warm-up ({most.text}). {_ADVICE[most.cause]}"
         )
         finding = OBSERVED_RETRACE.finding(at, message)

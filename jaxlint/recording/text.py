@@ -17,7 +17,7 @@ def lines(history: History) -> Iterator[str]:
     """What happened: boundaries that were traced again first, by the seconds that took."""
     yield f"{' '.join(history.command)}: {_outline(history)}"
     if history.damaged:
-        yield f"{history.damaged} lines of the record cannot be read"
+        yield f"{history.damaged} {_plural('line', 'lines', history.damaged)} of the record cannot be read"
     stale = history.stale()
     if stale:
         yield f"changed since: {', '.join(map(_path, stale))}"
@@ -72,11 +72,12 @@ def _outline(history: History) -> str:
 def _boundary(boundary: Boundary) -> Iterator[str]:
     count = len(boundary.traces)
     yield (
-        f"{boundary.api} {boundary.name} ({_site(boundary.place)}): {count} traces, {boundary.compiles} "
+        f"{boundary.api} {boundary.name} ({_site(boundary.place)}): "
+        f"{count} {_plural('trace', 'traces', count)}, {boundary.compiles} "
         f"{_plural('compile', 'compiles', boundary.compiles)}, {boundary.lost:.2f} s lost after the first"
     )
     if boundary.wraps > 1:
-        yield f"    jitted {boundary.wraps} times at {_site(boundary.wrapped)}"
+        yield f"    jitted {_times(boundary.wraps)} at {_site(boundary.wrapped)}"
     yield f"    1 at {_stack(boundary.traces[0])}"
     for trace in boundary.traces[1 : MOST_CHANGES + 1]:
         changed = "; ".join(change.text for change in trace.changes[:3])
@@ -130,14 +131,14 @@ def _eager(found: Sequence[Eager]) -> Iterator[str]:
     if len(found) > MOST_LINES:
         rest = found[MOST_LINES:]
         seconds = sum(each.seconds for each in rest)
-        yield f"    ... {len(rest)} more lines, {seconds:.2f} s"
+        yield f"    ... {len(rest)} more {_plural('line', 'lines', len(rest))}, {seconds:.2f} s"
 
 
 def _cleared(history: History) -> Iterator[str]:
     sites = [stack[0] for stack in history.cleared if stack]
     for site in dict.fromkeys(sites):
         yield ""
-        yield f"jax.clear_caches() at {_site(site)}: {sites.count(site)} times"
+        yield f"jax.clear_caches() at {_site(site)}: {_times(sites.count(site))}"
 
 
 def _held(history: History) -> Iterator[str]:
@@ -149,7 +150,8 @@ def _held(history: History) -> Iterator[str]:
         when = "at the end" if last["kind"] == "end" else "when last looked at"
         yield ""
         yield (
-            f"{when}{of}: {last['executables']} executables, {last['arrays']} live arrays of "
+            f"{when}{of}: {last['executables']} {_plural('executable', 'executables', last['executables'])}, "
+            f"{last['arrays']} {_plural('live array', 'live arrays', last['arrays'])} of "
             f"{last['bytes'] / _MIB:.1f} MiB, {(last['rss'] or 0) / _MIB:.0f} MiB resident"
         )
 
@@ -169,6 +171,10 @@ def _site_data(site: Site) -> dict[str, Any]:
 def _path(path: str) -> str:
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return path if relative.startswith(os.pardir) else relative
+
+
+def _times(count: int) -> str:
+    return f"{count} {_plural('time', 'times', count)}"
 
 
 def _plural(one: str, several: str, count: int) -> str:

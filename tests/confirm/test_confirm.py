@@ -234,6 +234,9 @@ def test_options_without_confirm_and_interpreters_without_jax_are_one_line(
     assert main(["check", "--no-cache", "--confirm", "--python", "/nowhere/python", str(tmp_path)]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "there is no such program" in line
+    assert main(["check", "--no-cache", "--confirm", "--python", "true", str(tmp_path)]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.endswith("true gave no answer and ended with status 0, is it a Python?")
     bare = tmp_path / "bare"
     subprocess.run(["python3", "-m", "venv", "--without-pip", str(bare)], check=True)
     monkeypatch.setenv("VIRTUAL_ENV", str(bare))

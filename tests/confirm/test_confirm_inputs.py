@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import pytest
 from checked_programs import Check, verdicts
 
+from jaxlint.cli import main
 from jaxlint.confirm.child import callsites, specs
 from jaxlint.confirm.overlay import Overlay, import_root, module_name
 
@@ -49,6 +50,49 @@ def test_inputs_come_from_settings_a_provider_or_a_call_in_the_source(confirm: C
     )
     assert verdict["verdict"] == "confirmed"
     assert verdict["arms"][0]["argument_bytes"] == 400_000
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ('["f32[100,1000"]', "'f32[100,1000' is no shape ('f32[8,128]' is one)"),
+        ('["f32[8]", "f32[8]"]', "does not fit `last(x)`: too many positional arguments"),
+        ('["f31[8]"]', "'f31' is no dtype"),
+        (
+            '["last"]',
+            "the code fails when it is traced: TypeError: Error interpreting argument to <function last",
+        ),
+        ('["pkg.model:nobody"]', "'pkg.model:nobody' cannot be found"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_the_reason(confirm: Check, args: str, said: str) -> None:
+    settings = f'[confirm."pkg.model:last"]\nargs = {args}\n'
+    [verdict] = verdicts(
+        confirm({"pkg/__init__.py": "", "pkg/model.py": HEAD, "jaxlint.toml": settings}), "JAX303"
+    )
+    assert verdict["verdict"] == "unknown"
+    assert said in verdict["reason"]
+
+
+def test_entries_that_name_nothing_are_told_on_stderr(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "model.py").write_text(
+        "import jax\n\n\nclass Net:\n    def loss(self, x):\n        return x\n"
+    )
+    entries = ("pkg.model:Net.loss", "pkg.model:Net.gain", "pkg.other:f", "pkg:f")
+    (tmp_path / "jaxlint.toml").write_text("".join(f'[confirm."{key}"]\nargs = []\n' for key in entries))
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "--no-cache", "--confirm", "."]) == 0
+    said = [line.partition("[tool.jaxlint.confirm.")[2] for line in capsys.readouterr().err.splitlines()]
+    assert said == [
+        '"pkg.model:Net.gain"] is used for nothing: `pkg.model` has no `gain`',
+        '"pkg.other:f"] is used for nothing: there is no module `pkg.other`',
+        '"pkg:f"] is used for nothing: `pkg` has no `f`',
+    ]
 
 
 def test_specifications_are_shapes_keys_factories_and_plain_values() -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import absent_gpu
 import pytest
 
+from jaxlint.confirm.arms import memory
 from jaxlint.confirm.targets import resolve
+from jaxlint.confirm.verdict import AS_WRITTEN
 
 MIB = 1 << 20
 
@@ -83,3 +85,14 @@ result = float(compiled(0.0))
 """
     assert absent_gpu.compile_for(resolve("cpu"), program, tmp_path) == 0.0
     assert list(temporary.iterdir()) == []
+
+
+def test_buffers_that_read_the_same_are_listed_once() -> None:
+    one = {"bytes": 4096, "shape": "f32[1024]", "kind": "temp", "place": ["/p/a.py", 7, "f"], "stacks": None}
+    parts = dict.fromkeys(("argument", "output", "alias", "temp", "constant"), 0)
+    figures = {f"{part}_bytes": size for part, size in parts.items()}
+    found = memory.arm(AS_WRITTEN, {**figures, "seconds": 0.0, "peak": [one, {**one, "bytes": 2048}, one]})
+    assert found.peak == (
+        "2 x 4.0 KiB f32[1024] (temp), made at a.py:7",
+        "2.0 KiB f32[1024] (temp), made at a.py:7",
+    )

@@ -131,7 +131,7 @@ def _difference(one: str, other: str) -> tuple[str, str] | None:
         if not _same(left, right):
             return left.strip()[:60], right.strip()[:60]
     if len(lines) != len(others):
-        return f"{len(lines)} lines", f"{len(others)} lines"
+        return count(len(lines), "line"), count(len(others), "line")
     return None
 
 

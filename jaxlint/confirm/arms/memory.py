@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -62,8 +63,14 @@ def arm(name: str, figures: Mapping[str, Any]) -> Arm:
         temp_bytes=figures["temp_bytes"],
         constant_bytes=figures["constant_bytes"],
         seconds=figures["seconds"],
-        peak=tuple(_buffer(buffer) for buffer in figures["peak"][:_SHOWN]) if name == AS_WRITTEN else (),
+        peak=_shown(figures["peak"]) if name == AS_WRITTEN else (),
     )
+
+
+def _shown(buffers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The largest buffers; those that read the same once, with their number."""
+    alike = Counter(map(_buffer, buffers))
+    return tuple(f"{number} x {text}" if number > 1 else text for text, number in alike.items())[:_SHOWN]
 
 
 def _buffer(buffer: Mapping[str, Any]) -> str:

@@ -30,9 +30,10 @@ def exercise(
     traced in its stead. A second call, for a claim about retraces, differs in one of the `causes`, in one of the
     parameters `names` (`variation`), or, with `again`, in the random values alone.
 
-    Returns `source` (where the inputs come from), `real` (whether their sizes are those of the program's own use),
-    `without` (why there are none, else ""), `raised`, as in `serve.raised`, or None, `calls` (for each call, the
-    names of what was compiled in it) and `varied` (what differed in the second one, "" if there was none).
+    Returns `name` (of the function that was used), `source` (where the inputs come from), `real` (whether their
+    sizes are those of the program's own use), `without` (why there are none, else ""), `raised`, as in
+    `serve.raised`, or None, `calls` (for each call, the names of what was compiled in it) and `varied` (what
+    differed in the second one, "" if there was none).
     """
     reasons = []
     for one in ({"name": name, "given": given, "recorded": recorded}, *callers):
@@ -43,7 +44,13 @@ def exercise(
         function, made = found
         if one["name"] != name and not (made.args or made.kwargs):
             continue  # that is a program
-        told: dict[str, Any] = {"source": made.source, "real": made.real, "without": "", "raised": None}
+        told: dict[str, Any] = {
+            "name": one["name"],
+            "source": made.source,
+            "real": made.real,
+            "without": "",
+            "raised": None,
+        }
         told.update(calls=[], varied="")
         try:
             if how == "trace":
@@ -55,7 +62,8 @@ def exercise(
         except BaseException as error:
             told["raised"] = serve.raised(error)
         return told
-    return {"source": "", "real": False, "raised": None, "without": reasons[0], "calls": [], "varied": ""}
+    told = {"name": name, "source": "", "real": False, "raised": None, "without": reasons[0]}
+    return {**told, "calls": [], "varied": ""}
 
 
 def _inputs(

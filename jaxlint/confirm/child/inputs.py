@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Mapping, Sequence
@@ -49,8 +50,7 @@ def of(
         except NoInputs as error:
             tried.append(str(error))
     if given is not None:
-        args = tuple(specs.value(spec) for spec in given["args"])
-        return Inputs(args, {word: specs.value(spec) for word, spec in given["kwargs"].items()}, "settings")
+        return _given(f"{module.__name__}:{name}", function, given)
     if "." not in name:
         try:
             return Inputs(*jaxtyped.inputs(function), "annotations", real=False)
@@ -68,6 +68,22 @@ def of(
         tried.append(str(error))
     key = f"{module.__name__}:{name}"
     raise NoInputs(f'no inputs: {"; ".join(tried)}. [tool.jaxlint.confirm."{key}"] can give them')
+
+
+def _given(key: str, function: Any, given: Mapping[str, Any]) -> Inputs:
+    """The inputs of the settings. Raises WrongSpec, also where they are not what the function takes."""
+    try:
+        args = tuple(specs.value(spec) for spec in given["args"])
+        kwargs = {word: specs.value(spec) for word, spec in given["kwargs"].items()}
+        with contextlib.suppress(ValueError):  # nobody knows what it takes
+            signature = inspect.signature(function)
+            signature.bind(*args, **kwargs)
+    except specs.WrongSpec as error:
+        raise specs.WrongSpec(f'[tool.jaxlint.confirm."{key}"]: {error}') from None
+    except TypeError as error:
+        taken = f"`{key.partition(':')[2]}{signature}`"
+        raise specs.WrongSpec(f'[tool.jaxlint.confirm."{key}"] does not fit {taken}: {error}') from None
+    return Inputs(args, kwargs, "settings")
 
 
 def _recorded(function: Any, calls: Sequence[Mapping[str, Any]]) -> Inputs:

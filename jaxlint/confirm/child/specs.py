@@ -15,8 +15,11 @@ _NAMES = {
 }  # fmt: skip
 
 
+_DTYPES = frozenset({*_NAMES, *_NAMES.values(), "key", "rawkey"})
+
+
 class WrongSpec(ValueError):
-    """A specification that names no dtype or no factory. The text says what was meant."""
+    """A specification that names no dtype, no shape or no factory. The text says what was meant."""
 
 
 def value(spec: Any) -> Any:
@@ -35,6 +38,8 @@ def value(spec: Any) -> Any:
     array = _ARRAY.fullmatch(spec)
     if array:
         return shape(array[1], tuple(int(part) for part in array[2].split(",") if part.strip()))
+    if spec.partition("[")[0].strip() in _DTYPES and "[" in spec:
+        raise WrongSpec(f"{spec!r} is no shape ('f32[8,128]' is one)")
     if _FACTORY.fullmatch(spec):
         factory = _factory(spec)
         return abstract.abstractly(factory)
