@@ -226,6 +226,9 @@ def math(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         varies = max(v.varies for v in call.positional)
         tags = first.tags & BOUNDED | (MOVED if any(v.tags & _MARKS for v in call.positional) else 0)
         return Value(SCALAR, varies, tags, None, None, first.origin)
+    if all(v.kind == UNKNOWN or v.kind in NUMBERS for v in call.positional) and not frame.level:
+        source = max(call.positional, key=lambda v: v.varies)
+        return Value(SCALAR, source.varies, 0, None, None, source.origin) if source.varies else UNKNOWN_VALUE
     return UNKNOWN_VALUE
 
 

@@ -30,6 +30,7 @@ from jaxlint.flow.retrace.mutation import LoopEnd, LoopStart
 from jaxlint.flow.shapes.lengths import of_own_length, resized
 from jaxlint.flow.statements.assignment import assign, target_names
 from jaxlint.flow.statements.iteration import as_iterable, iterated
+from jaxlint.flow.statements.moved_members import move_members, settle_members
 from jaxlint.flow.syntax.walking import LoopNode
 from jaxlint.flow.trace import traced
 from jaxlint.flow.trace.unrolled import note_loop
@@ -62,6 +63,7 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
     base = frame.names
     names = carried_names(frame, node)
     _look_up_fields(frame, names)
+    moved = move_members(frame, node)
     held = [name for name in names if name in base]
     start = dict(base) if frame.quiet else _rehearse(frame, node, head, iterable, base, held)
     frame.names = start
@@ -95,6 +97,7 @@ def _loop(frame: Frame, node: LoopNode, head: Callable[[], None], iterable: Valu
         )
         note_filled(frame, node, resized(frame, node), source)
         note_counts(frame, node, names)
+    settle_members(moved)
     _settle(frame, names)
     if endless and loop.broken is None:
         return True

@@ -75,7 +75,8 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     else:
         note_extension(frame, node)
     if value.varies and value.origin is not None and value.origin.word == ACCUMULATOR:
-        value = value.but(origin=value.origin._replace(node=node))
+        word = "counter" if isinstance(node.target, ast.Attribute) and not frame.loop else ACCUMULATOR
+        value = value.but(origin=value.origin._replace(node=node, word=word))
     if isinstance(node.target, ast.Attribute) and value.kind == SCALAR and not value.varies:
         value = value.but(
             varies=PER_CALL, tags=value.tags & ~BOUNDED, origin=Origin(frame.module, node, "counter")
