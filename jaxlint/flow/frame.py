@@ -162,6 +162,7 @@ class Frame:
         "grows",
         "guard",
         "in_default",
+        "last_operand",
         "lends",
         "level",
         "literal_loops",
@@ -232,6 +233,8 @@ class Frame:
         self.nonlocals: set[str] = set()
         self.defining: ClassInfo | None = None  # the class whose body is being executed
         self.in_default = False  # a default argument is being evaluated
+        # The last operand of the `and` or `or` evaluated last, where it decides, and the guard it stands under.
+        self.last_operand: tuple[Value, int] | None = None
         self.aliases: dict[str, str] = {}
 
     def place(self, node: ast.AST) -> Place:

@@ -7,11 +7,14 @@ from typing import Any
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import API, CONSTANT, LAZY, TREE
+from jaxlint.flow.domain.kinds import API, CLASS, CONSTANT, FUNCTION, LAZY, TREE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule, Program, api
+from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.precision import dtype_named
+
+_FUNCTIONS = frozenset({"jnp", "lax", "numpy"})  # of arrays: `activation=jax.nn.relu`
 
 
 def bind(
@@ -58,7 +61,7 @@ def bind(
 
 
 def default_of(function: Function, node: ast.expr, program: Program) -> Value:
-    """The value of a parameter's default, which may bear the name of one of the module's numbers."""
+    """The value of a parameter's default, which may bear the name of a number, function or class of the module."""
     if not isinstance(node, ast.Name):
         return default_value(node, function.module)
     if function.parent is not None or (function.cls is not None and node.id in function.cls.attributes):
@@ -66,8 +69,10 @@ def default_of(function: Function, node: ast.expr, program: Program) -> Value:
     found = (function.module.names or {}).get(node.id)
     if found is not None and found.kind == LAZY:
         found = program.force(found)
-    number = found is not None and found.kind == CONSTANT and isinstance(found.data, (int, float, str))
-    return Value(CONSTANT, data=found.data) if found is not None and number else UNKNOWN_VALUE
+    if found is None or found.kind in (FUNCTION, CLASS):
+        return found or UNKNOWN_VALUE
+    number = found.kind == CONSTANT and isinstance(found.data, (int, float, str))
+    return Value(CONSTANT, data=found.data) if number else UNKNOWN_VALUE
 
 
 def default_value(node: ast.expr, module: LoadedModule | None = None) -> Value:
@@ -88,5 +93,6 @@ def default_value(node: ast.expr, module: LoadedModule | None = None) -> Value:
         owner = (module.names or {}).get(node.value.id)
         if owner is not None and owner.kind == API:
             named = api(f"{owner.data}.{node.attr}")
-            return named if dtype_named(named.data) else UNKNOWN_VALUE
+            known = dtype_named(named.data) or category(named.data)[0] in _FUNCTIONS
+            return named if known else UNKNOWN_VALUE
     return UNKNOWN_VALUE

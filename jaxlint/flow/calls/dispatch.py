@@ -8,7 +8,7 @@ from jaxlint.flow.calls.closure_calls import call_closure
 from jaxlint.flow.calls.instances import instantiate
 from jaxlint.flow.calls.library_calls import call_api, call_library
 from jaxlint.flow.device_memory.initial import made_array
-from jaxlint.flow.device_memory.mapped import note_unknown_map
+from jaxlint.flow.device_memory.mapped import is_mapped, note_unknown_map
 from jaxlint.flow.domain.candidates import candidates
 from jaxlint.flow.domain.closures import PartialApi
 from jaxlint.flow.domain.joining import join_all
@@ -37,6 +37,8 @@ from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.cached_functions import CACHE_DECORATOR, configured_form
 from jaxlint.flow.precision.dtypes import note_solver
+from jaxlint.flow.trace.traced import all_results_traced
+from jaxlint.jax_api.layers import gives_array
 from jaxlint.jax_api.transforms import JIT
 
 
@@ -69,8 +71,12 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     escape_arguments(call)
     if callee.tags & FRESH:
         note_unknown_map(frame, callee, call)
-        if callee.element is not None and callee.element.kind == API:  # `jax.vmap(jnp.linalg.inv)(x)`
-            note_solver(frame, callee.element.data, call)
+        mapped = callee.element
+        if mapped is not None and mapped.kind == API:  # `jax.vmap(jnp.linalg.inv)(x)`
+            note_solver(frame, mapped.data, call)
+        if is_mapped(callee) and all_results_traced(frame, call.values()):
+            layer = mapped.data.api if mapped is not None and mapped.kind == FOREIGN else ""
+            return TRACED_VALUE if gives_array(layer) else TRACED_PARAMETER
     if kind == UNKNOWN and callee.varies >= PER_ITERATION:
         return Value(UNKNOWN, callee.varies, 0, None, None, callee.origin)
     return UNKNOWN_VALUE
@@ -99,8 +105,8 @@ def _call_foreign(frame: Frame, callee: Value, call: Call) -> Value:
     api = callee.data.api
     if ".initializers." in api:
         return made_array(frame, call)
-    if api.startswith(("equinox.nn.", "flax.", "haiku.")) and frame.level >= JIT:
-        return TRACED_PARAMETER  # a layer's output
+    if api.startswith(("equinox.nn.", "flax.", "haiku.")) and all_results_traced(frame, call.values()):
+        return TRACED_VALUE if gives_array(api) else TRACED_PARAMETER
     if api.startswith("optax.") and ("schedule" in api or api.endswith("_decay")):
         return TRACED_VALUE if frame.level >= JIT else DEVICE_VALUE
     return UNKNOWN_VALUE

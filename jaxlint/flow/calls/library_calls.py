@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from jaxlint.flow.boundaries.escaping import escape_arguments
 from jaxlint.flow.calls.sources import draw
-from jaxlint.flow.domain.values import TRACED_PARAMETER, UNKNOWN_VALUE, Value, tree
+from jaxlint.flow.domain.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.frame import API_CALLS, Call, Frame
 from jaxlint.flow.precision import dtypes, upcasts, weak_types
 from jaxlint.flow.trace import effects, impure, masks
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.effects import is_printing
+from jaxlint.jax_api.layers import HAIKU_ARRAYS
 from jaxlint.jax_api.precision import TREE_CASTS, solver
 from jaxlint.jax_api.solvers import SOLVERS
 from jaxlint.jax_api.transforms import JIT, UNROLLING
@@ -51,6 +52,8 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
         result = upcasts.cast_tree(frame, dotted, call)
     else:
         escape_arguments(call)
+        if dotted in HAIKU_ARRAYS and frame.level >= JIT:
+            return TRACED_VALUE
         unrolled = dotted in UNROLLING and frame.level >= JIT
         result = tree([TRACED_PARAMETER, TRACED_PARAMETER]) if unrolled else UNKNOWN_VALUE
     if solver(dotted):

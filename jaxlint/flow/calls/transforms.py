@@ -125,10 +125,10 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis
     closure = _callable(target, frame, call)
     if closure is None:
-        named = target if target.kind == API else None  # which says what it does with low precision
-        return Value(
-            UNKNOWN, 0, FRESH, None, named, Origin(frame.module, call.node, "transform of a function", name)
-        )
+        # An API says what it does with low precision, a layer that it gives an array.
+        named = target if target.kind in (API, FOREIGN) else None
+        origin = Origin(frame.module, call.node, "transform of a function", name)
+        return Value(UNKNOWN, 0, FRESH, None, named, origin)
     made = closure.copy(frame.evaluation, frame.loop, call.node)
     if call.decorator:
         made.home, made.loop = closure.home, closure.loop

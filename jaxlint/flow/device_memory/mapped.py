@@ -146,9 +146,14 @@ def note_map(frame: Frame, closure: Closure, call: Call) -> None:
         frame.log.append(PendingMap(frame, call, closure, closure.in_axes))
 
 
+def is_mapped(callee: Value) -> bool:
+    """`vmap(f)` of a function that is not in view."""
+    return callee.origin is not None and callee.origin.extra == "vmap"
+
+
 def note_unknown_map(frame: Frame, callee: Value, call: Call) -> None:
     """`vmap(model, in_axes=(None, 0))(x, keys)` of a model that is not in view."""
-    made = callee.origin.node if callee.origin is not None and callee.origin.extra == "vmap" else None
+    made = callee.origin.node if callee.origin is not None and is_mapped(callee) else None
     if frame.quiet or call.decorator or not isinstance(call.node, ast.Call) or not isinstance(made, ast.Call):
         return
     given = [*made.args[1:2], *(k.value for k in made.keywords if k.arg == "in_axes")]

@@ -39,6 +39,7 @@ from jaxlint.flow.program import api
 from jaxlint.flow.retrace.mutation import Cleared, attribute_key, self_key
 from jaxlint.flow.syntax.delegation import asked_instead
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
+from jaxlint.jax_api.transforms import JIT
 
 _CONSTANTS = {
     "pi": Value(CONSTANT, data=3.141592653589793),
@@ -95,6 +96,8 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
         if value.element is not None and name in value.element.data:
             field: Value = value.element.data[name]
             return field
+        if name == "step" and frame.level >= JIT and value.data.api.endswith("TrainState.create"):
+            return TRACED_VALUE
         return UNKNOWN_VALUE if value.data.replays else api(f"{value.data.api}().{name}")
     return UNKNOWN_VALUE
 

@@ -23,11 +23,14 @@ def boolean(frame: Frame, node: ast.BoolOp) -> Value:
             known = traced.truth(frame, item, value, "and/or")
             if known is not None and known is not is_and:
                 frame.guard &= ~guards
+                frame.last_operand = None
                 return value
             guard = guard_of(frame, item, is_and)
             if guard and not frame.guard & guard:
                 frame.guard |= guard
                 guards |= guard
+        elif item.__class__ is not ast.BoolOp:
+            frame.last_operand = value, frame.guard
         result = value if result is None else join(result, value)
     frame.guard &= ~guards
     return result or UNKNOWN_VALUE

@@ -36,8 +36,14 @@ def demand(frame: Frame, node: ast.AST, value: Value, how: str) -> None:
 
 
 def truth(frame: Frame, node: ast.expr, value: Value, how: str) -> bool | None:
-    """A test: reports a tracer, and answers when the outcome is known."""
+    """A test: reports a tracer, and answers when the outcome is known. Of `flag and x > 0` it is the last operand
+    that may be one, whatever the flag is."""
     demand(frame, node, value, how)
+    if node.__class__ is ast.BoolOp and frame.last_operand is not None and value.kind not in TRACERS:
+        last, guard = frame.last_operand
+        before, frame.guard = frame.guard, guard
+        demand(frame, node, last, how)
+        frame.guard = before
     if value.kind == CONSTANT and (value.data is None or isinstance(value.data, bool)):
         return None if _may_differ_later(frame, node) else bool(value.data)
     return None
