@@ -37,7 +37,8 @@ def memos(path: Sequence[ast.AST]) -> Iterator[Memo]:
 
 
 def _statement(path: Sequence[ast.AST]) -> ast.AST:
-    return next(node for node in reversed(path) if isinstance(node, (ast.stmt, ast.Lambda, ast.Module)))
+    """The statement that a path leads into; the first node of the path where that is a loop of an expression."""
+    return next((node for node in reversed(path) if isinstance(node, ast.stmt)), path[0])
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.AST]]:

@@ -113,6 +113,12 @@ ONCE = [
 ]
 AGAIN = [
     """
+    steps = [make(x) if x is None else x for x in xs]
+    """,
+    """
+    steps = {x: self.steps[x] or make(x) for x in xs}
+    """,
+    """
     for x in xs:
         make(x)
     """,
