@@ -36,7 +36,7 @@ from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE,
 from jaxlint.flow.expressions.superclasses import inherited
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.program import api
-from jaxlint.flow.retrace.mutation import Cleared, attribute_key, self_key
+from jaxlint.flow.retrace.mutation import Cleared, Key, attribute_key, self_key
 from jaxlint.flow.syntax.delegation import asked_instead
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 from jaxlint.jax_api.transforms import JIT
@@ -103,9 +103,15 @@ def attribute(frame: Frame, value: Value, node: ast.Attribute) -> Value:
 
 
 def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
-    if frame.reads is not None and isinstance(node.value, ast.Name):
-        key = attribute_key(frame, node.value, value, node.attr)
-        if key[1][0] == "global" and node.value.id not in frame.names:
+    if frame.reads is not None and isinstance(node.value, ast.Name) and node.value.id not in frame.names:
+        scope = frame.outer
+        while scope is not None and node.value.id not in scope.names:
+            scope = scope.up
+        if scope is not None:  # `args.tau` of the function around
+            key: Key = ("attribute", ("closure", id(scope.home), node.value.id), node.attr)
+        else:
+            key = attribute_key(frame, node.value, value, node.attr)
+        if scope is not None or key[1][0] == "global":
             frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
     if value.tags & RAGGED and node.attr not in STATIC_ATTRIBUTES:
         return value
