@@ -112,6 +112,7 @@ ONCE = [
     """,
 ]
 AGAIN = [
+    "return [make(x) if n is not None else None for x in xs]",
     """
     steps = [make(x) if x is None else x for x in xs]
     """,
