@@ -350,4 +350,4 @@ def test_what_watching_keeps_is_no_growth_of_the_program(confirm: Check) -> None
 def test_growth_of_host_memory_is_what_the_program_keeps(confirm: Check, rows: int) -> None:
     [verdict] = verdicts(confirm({"program.py": CACHE.format(shape=f"({rows}, 8)", keys=60)}), "JAX402")
     assert verdict["verdict"] == "confirmed"
-    assert rows * 64 < held(verdict) < rows * 64 + 1024
+    assert rows * 64 < held(verdict) < rows * 64 + 1536  # jax keeps some beside it

@@ -21,9 +21,9 @@ _STEADY = 0.7  # the share of runs that must each add something
 _LINES = 8  # below a header, among them the first statement of the body even after a long docstring
 _ON_DEVICE = (("device_bytes", "of arrays on the device"),)
 _ANYWHERE = (*_ON_DEVICE, ("host_bytes", "of host memory"))
-# Bytes of host memory a time. What watching keeps is taken away (`child/state.py`); jax itself keeps some 300 bytes
-# for an eager operation at first, and gives them back after hundreds of them.
-_LEAST_HOST = 512
+# Bytes of host memory a time. What watching keeps is taken away (`child/state.py`); jax itself keeps up to 700
+# bytes for each eager operation at first, and gives them back after some hundreds of them.
+_LEAST_HOST = 1024
 _NO_HOST = 64
 
 

@@ -30,17 +30,16 @@ def listen() -> None:
 def _heard(event: str, duration_secs: float, **about: Any) -> None:
     if event not in (_TRACE, _COMPILE):
         return
-    with state.uncounted():
-        name = str(about.get("fun_name", ""))
-        jitted = _JITTED.fullmatch(name)
-        name = jitted.group(1) if jitted else name
-        entry = {
-            "at": lines.tick(),
-            "name": name,
-            "seconds": duration_secs,
-            "stack": stack.user_stack(sys._getframe(1)),
-        }
-        if event == _TRACE:
-            traces.append(entry)
-        else:
-            compiles.append({**entry, **kept.compiled(name)})
+    name = str(about.get("fun_name", ""))
+    jitted = _JITTED.fullmatch(name)
+    name = jitted.group(1) if jitted else name
+    entry = {
+        "at": lines.tick(),
+        "name": name,
+        "seconds": duration_secs,
+        "stack": stack.user_stack(sys._getframe(1)),
+    }
+    if event == _COMPILE:
+        entry.update(kept.compiled(name))
+    (traces if event == _TRACE else compiles).append(entry)
+    state.own(entry)

@@ -76,10 +76,6 @@ class Kept(Boundaries):
 
     def of(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
         """As the recorder's; what it is and where is noted."""
-        with state.uncounted():
-            return self._noted(api, function, wrapped)
-
-    def _noted(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
         boundary = super().of(api, function, wrapped)
         about = self.about.setdefault(
             boundary.number,
@@ -92,6 +88,7 @@ class Kept(Boundaries):
             },
         )
         about.setdefault("wrapped", []).append(wrapped)
+        state.own(wrapped)
         return boundary
 
     def note_made(self, shim: Any, result: Any) -> None:
@@ -113,9 +110,8 @@ class Kept(Boundaries):
         """Keep the trace, and be at it while the block runs."""
         number = 0
         if not self.closed:
-            # A flaw of ours is not to become the program's.
-            with state.uncounted(), contextlib.suppress(Exception):
-                self.work.traced.append((boundary, serial))  # for `compiled`, which hands it out again
+            self.work.traced.append((boundary, serial))  # for `compiled`, which hands it out again
+            with contextlib.suppress(Exception):  # a flaw of ours is not to become the program's
                 number = self._note(boundary.number, args, kwargs)
         with self.at(number, boundary.number):
             yield
@@ -128,8 +124,7 @@ class Kept(Boundaries):
             yield
         finally:
             self.open.pop()
-            with state.uncounted():
-                self._let_go(boundary)
+            self._let_go(boundary)
 
     def add(self, boundary: int, trace: Trace) -> int:
         """A trace of a boundary, which is its next one."""

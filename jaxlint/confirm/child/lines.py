@@ -51,6 +51,8 @@ class Watch:
         self._files: dict[str, str] = {}
         self._open: dict[FrameType, list[tuple[int, int, dict[str, Any]]]] = {}
         self._frames: dict[FrameType, int] = {}  # those that are running, by number
+        self._configurations: dict[int, dict[str, Any]] = {}  # before runs that have not ended, by moment
+        self._sizes: dict[int, int] = {}  # bytes of those runs
         self.entered: Callable[[], Any] = lambda: None  # what is being traced, if someone knows
 
     def __enter__(self) -> Watch:
@@ -67,8 +69,7 @@ class Watch:
         code = frame.f_code
         spans = self._codes.get(code)
         if spans is None:
-            with state.uncounted():
-                spans = self._codes[code] = self._watched(code)
+            spans = self._codes[code] = self._watched(code)
         if not spans:
             return None
         frame.f_trace_lines = True
@@ -94,16 +95,13 @@ class Watch:
                     self._begin(frame, first, last)
         elif event == "exception":
             for _, _, run in self._open.get(frame, ()):
-                message = str(argument[1])[:300]  # which may be the program's code
-                with state.uncounted():
-                    run.setdefault("raised", [kind.__name__ for kind in argument[0].__mro__[:-1]])
-                    run.setdefault("message", message)
-                    run.setdefault("raised_at", stack.raised_at(argument[2]))
+                run.setdefault("raised", [kind.__name__ for kind in argument[0].__mro__[:-1]])
+                run.setdefault("message", str(argument[1])[:300])
+                run.setdefault("raised_at", stack.raised_at(argument[2]))
         elif event == "return":
             self._close(frame, 0)
-            with state.uncounted():
-                self._open.pop(frame, None)
-                self._frames.pop(frame, None)
+            self._open.pop(frame, None)
+            self._frames.pop(frame, None)
         return self._line
 
     def _close(self, frame: FrameType, line: int) -> None:
@@ -111,51 +109,43 @@ class Watch:
         opened = self._open.get(frame, [])
         for first, last, run in opened[:]:
             if not first <= line <= last or first == last:
+                opened.remove((first, last, run))
                 self._end(run)
-                with state.uncounted():
-                    opened.remove((first, last, run))
 
     def _begin(self, frame: FrameType, first: int, last: int) -> None:
         runs = self.runs[self._files[frame.f_code.co_filename], first]
-        looks = len(runs) < _MOST
-        if looks:
+        at = tick()
+        number = self._frames.setdefault(frame, at)
+        run: dict[str, Any] = {"at": at, "tracing": state.tracing(), "frame": number}
+        if len(runs) < _MOST:
             sys.settrace(None)
             self._settle()
-        host = state.host_bytes()
-        with state.uncounted():
-            at = tick()
-            number = self._frames.setdefault(frame, at)
-            run: dict[str, Any] = {"at": at, "tracing": state.tracing(), "frame": number}
-            if looks:
-                self._look(run, frame, first, last, host)
-            runs.append(run)
-            self._open.setdefault(frame, []).append((first, last, run))
-        if looks:
+            run["before"] = state.sample(self._growth or self._peaks)
+            run["stack"] = stack.user_stack(frame)
+            run["within"] = self.entered()
+            if run["tracing"]:
+                run["transformations"] = values.transformations()
+                run["values"] = values.read(frame, first, last)
+            self._configurations[at] = state.configuration()
+            if self._peaks and not run["tracing"] and not self._peak:
+                self._peak[at] = passing.Peak()
+                self._peak[at].start()
             sys.settrace(self._call)
-
-    def _look(self, run: dict[str, Any], frame: FrameType, first: int, last: int, host: int) -> None:
-        run["before"] = state.sample(self._growth or self._peaks, host)
-        run["config"] = state.configuration()
-        run["stack"] = stack.user_stack(frame)
-        run["within"] = self.entered()
-        if run["tracing"]:
-            run["transformations"] = values.transformations()
-            run["values"] = values.read(frame, first, last)
-        if self._peaks and not run["tracing"] and not self._peak:
-            self._peak[run["at"]] = passing.Peak()
-            self._peak[run["at"]].start()
+        self._sizes[at] = state.own(run)
+        runs.append(run)
+        self._open.setdefault(frame, []).append((first, last, run))
 
     def _end(self, run: dict[str, Any]) -> None:
-        host = state.host_bytes()
-        with state.uncounted():
-            run["until"] = tick()
-            if "before" in run:
-                sys.settrace(None)
-                if run["at"] in self._peak:
-                    run["peak_bytes"] = self._peak.pop(run["at"]).stop()
-                run["after"] = state.sample(self._growth or self._peaks, host)
-                run["changed"] = state.changes(run.pop("config"), state.configuration())
-                sys.settrace(self._call)
+        at = run["at"]
+        run["until"] = tick()
+        if "before" in run:
+            sys.settrace(None)
+            if at in self._peak:
+                run["peak_bytes"] = self._peak.pop(at).stop()
+            run["after"] = state.sample(self._growth or self._peaks)
+            run["changed"] = state.changes(self._configurations.pop(at), state.configuration())
+            sys.settrace(self._call)
+        state.own(run, less=self._sizes.pop(at))
 
     def _settle(self) -> None:
         """Leave nothing in memory but what is held."""

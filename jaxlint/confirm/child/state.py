@@ -6,46 +6,46 @@ import contextlib
 import os
 import sys
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
+_NUMBER = 32  # bytes of an integer or a float
 _OURS = ("JAX_", "XLA_", "TF_")
 
 _own_bytes = [0]  # of Python's memory, what watching holds
-_nested = [0]
 
 
-@contextlib.contextmanager
-def uncounted() -> Iterator[None]:
-    """What the block allocates and keeps is ours, and no host memory of the program (`sample`).
+def own(*things: Any, less: int = 0) -> int:
+    """Note that we hold plain data, of which `less` bytes are noted already. How many bytes it is.
 
-    It must not run the program's code, nor collect garbage: what that frees is the program's.
+    It is added up by size. What tracemalloc counts while we allocate was rejected: free lists, and jax, which
+    frees some of what it makes later, mix up what is ours with what is the program's.
     """
-    before = _traced() if not _nested[0] else 0
-    _nested[0] += 1
-    try:
-        yield
-    finally:
-        _nested[0] -= 1
-        if not _nested[0]:
-            _own_bytes[0] += _traced() - before
+    size = sum(map(_size, things))
+    _own_bytes[0] += size - less
+    return size
+
+
+def _size(thing: Any) -> int:
+    """Bytes of plain data. Text counts as another's: files and functions have had their names before."""
+    if isinstance(thing, dict):
+        return sys.getsizeof(thing) + sum(map(_size, thing.values()))
+    if isinstance(thing, (list, tuple)):
+        return sys.getsizeof(thing) + sum(map(_size, thing))
+    is_number = isinstance(thing, (int, float)) and not isinstance(thing, bool)
+    return _NUMBER if is_number and not -5 <= thing <= 256 else 0  # smaller integers are there already
 
 
 def host_bytes() -> int:
-    """What Python and numpy hold without what watching does, 0 where nobody counts. Not within `uncounted`."""
-    return _traced() - _own_bytes[0] if tracemalloc.is_tracing() else 0
+    """What Python and numpy hold without what watching does, 0 where nobody counts."""
+    return tracemalloc.get_traced_memory()[0] - _own_bytes[0] if tracemalloc.is_tracing() else 0
 
 
-def _traced() -> int:
-    return tracemalloc.get_traced_memory()[0]
-
-
-def sample(memory: bool, host: int) -> dict[str, Any]:
+def sample(memory: bool) -> dict[str, Any]:
     """The state now; nothing is started by looking.
 
-    With `memory`, which takes its time, also bytes of live arrays, else 0. `host` is `host_bytes`, taken before the
-    looking itself began.
+    With `memory`, which takes its time, also bytes of live arrays and of what Python and numpy hold, else 0.
     """
+    host = host_bytes()
     started = backend_started()
     counted = started and memory
     device, arrays = _live_arrays() if counted else (0, 0)
