@@ -11,9 +11,11 @@ from jaxlint.dependencies.text import DependencyText
 from jaxlint.dependencies.toml_values import Key, TomlValue, values
 from jaxlint.finding import Place, Span
 from jaxlint.flow.facts import DependencySet, Proof, Requirement
+from jaxlint.pattern import pattern
 
 _LIMITS = ("override-dependencies", "constraint-dependencies")
 _PIXI = "pixi.toml"  # has the tables of `[tool.pixi]` by themselves
+_NAME = pattern(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _DEPTH = 6  # of groups that include groups and extras that name extras
 
 
@@ -68,7 +70,8 @@ class _Project:
     def _add(
         self, to: list[Requirement], value: TomlValue, group: str = "", *, constraint: bool = False
     ) -> None:
-        name = normal(value.text.partition("[")[0].strip().rstrip("=<>~! .*0123456789"))
+        named = _NAME.match(value.text)
+        name = normal(named[1]) if named is not None else ""
         found = requirement(
             value.text,
             Place(self._path, value.span),

@@ -75,3 +75,6 @@ SOLVERS: dict[str, tuple[Handed, ...]] = {
     "jaxopt.AndersonAcceleration": (Handed(0, "fixed_point_fun", (TREE,)),),
     "jaxopt.Bisection": (Handed(0, "optimality_fun", (ARRAY,)),),
 }
+
+# SciPy's solvers call a function on the host, with numpy arrays, and are done with it when they return (1.17).
+ON_HOST = ("scipy.optimize.", "scipy.integrate.")

@@ -12,7 +12,7 @@ from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.effects import is_printing
 from jaxlint.jax_api.layers import HAIKU_ARRAYS
 from jaxlint.jax_api.precision import TREE_CASTS, solver
-from jaxlint.jax_api.solvers import SOLVERS
+from jaxlint.jax_api.solvers import ON_HOST, SOLVERS
 from jaxlint.jax_api.transforms import JIT, UNROLLING
 
 _GENERATORS = ("numpy.random.Generator().", "random.Random().")
@@ -50,6 +50,11 @@ def call_api(frame: Frame, dotted: str, call: Call) -> Value:
             return dtypes.typed(frame, dotted, last, call, result)
     elif dotted in TREE_CASTS:
         result = upcasts.cast_tree(frame, dotted, call)
+    elif dotted.startswith(ON_HOST) and not frame.level:
+        from jaxlint.flow.calls.solvers import lend  # not at the top, as above
+
+        lend(frame, call)
+        result = UNKNOWN_VALUE
     else:
         escape_arguments(call)
         if dotted in HAIKU_ARRAYS and frame.level >= JIT:

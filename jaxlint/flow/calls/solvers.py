@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from jaxlint.flow.boundaries.crossing import as_traced
+from jaxlint.flow.boundaries.escaping import escape
 from jaxlint.flow.calls.argument_binding import bind
 from jaxlint.flow.calls.control import closure_of
 from jaxlint.flow.calls.dispatch import call_value
-from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, FUNCTION, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.domain.values import (
+    HOST_VALUE,
     TRACED_PARAMETER,
     TRACED_VALUE,
     UNKNOWN_VALUE,
@@ -30,6 +32,15 @@ def hand_over(frame: Frame, dotted: str, call: Call) -> None:
         given = call.argument(handed.position, handed.keyword)
         for function in _functions(given) if given is not None else ():
             _trace(frame, function, handed, call)
+
+
+def lend(frame: Frame, call: Call) -> None:
+    """`scipy.optimize.minimize(loss, x0)`: what is handed over is called with an array of numpy, and not kept."""
+    for value in call.values():
+        if value.kind in (FUNCTION, BOUNDARY):
+            call_value(frame, value, Call(call.node, [HOST_VALUE], {}, True))
+        else:
+            escape(value)
 
 
 def _functions(value: Value) -> list[Value]:

@@ -115,6 +115,8 @@ def _of_unknown(frame: Frame, value: Value, node: ast.Attribute) -> Value:
             frame.reads.setdefault(key, Read(frame.module, node, "attribute"))
     if value.tags & RAGGED and node.attr not in STATIC_ATTRIBUTES:
         return value
+    if value.tags & RAGGED and node.attr == "shape":
+        return Value(SHAPE, value.varies, 0, None, None, value.origin)
     if value.tags & LOW and (node.attr in ARRAY_ATTRIBUTES or node.attr == "at"):
         return value
     return Value(UNKNOWN, value.varies, value.tags & BOUNDED) if value.varies else UNKNOWN_VALUE

@@ -119,9 +119,15 @@ def _of_library_name(frame: Frame, node: ast.Subscript, base: Value, index: Valu
 
 
 def _is_other_axis(origin: Origin | None, index: ast.expr) -> bool:
-    """`x[mask].shape[1]`, `x[mask].shape[1:]`: a mask by itself changes the length of the first axis alone."""
-    mask = origin.node if origin is not None and origin.word == "boolean mask" else None
-    if not isinstance(mask, ast.Subscript) or isinstance(mask.slice, ast.Tuple):
+    """`x[mask].shape[1]`, `x[a:b].shape[1:]`, `ones(len(x)).shape[1:]`: a mask, a slice or a count by itself
+    changes the length of the first axis alone."""
+    if origin is None:
+        return False
+    cut = origin.node
+    masked = isinstance(cut, ast.Subscript) and origin.word == "boolean mask"
+    counted = isinstance(cut, ast.Call) and isinstance(cut.func, ast.Name) and cut.func.id == "len"
+    first_only = not isinstance(cut.slice, ast.Tuple) if masked else counted or isinstance(cut, ast.Slice)  # type: ignore[attr-defined]  # a subscript if masked
+    if not first_only:
         return False
     first = index.lower if isinstance(index, ast.Slice) else index
     if isinstance(first, ast.UnaryOp):

@@ -23,7 +23,10 @@ def sliced(frame: Frame, index: ast.expr) -> Value | None:
     if not isinstance(index, ast.Tuple):
         return of_slice(frame, index) if isinstance(index, ast.Slice) else None
     found = (of_slice(frame, item) for item in index.elts if isinstance(item, ast.Slice))
-    return next((cut for cut in found if cut is not None and cut.tags & RAGGED), None)
+    cut = next((cut for cut in found if cut is not None and cut.tags & RAGGED), None)
+    if cut is None or cut.origin is None:
+        return None
+    return cut.but(origin=cut.origin._replace(node=index))  # the whole: which axis is cut stands in it
 
 
 def of_slice(frame: Frame, item: ast.Slice) -> Value | None:

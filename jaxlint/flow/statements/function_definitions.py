@@ -10,7 +10,9 @@ from jaxlint.flow.domain.kinds import BOUNDARY, FUNCTION
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.frame import Frame, evaluate, statement
 from jaxlint.flow.statements.decorators import decorate
+from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.flow.syntax.walking import walk
+from jaxlint.jax_api.solvers import ON_HOST
 
 
 @statement(ast.FunctionDef, ast.AsyncFunctionDef)
@@ -40,10 +42,28 @@ def function_def(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
 
 def _captured_boundaries(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """A boundary that a nested function closes over lives as long as that function may."""
-    if frame.function is None:
+    if frame.function is None or _stays_inside(frame, frame.function.node, node):
         return
     held = {name for name, value in frame.names.items() if value.kind == BOUNDARY and name != node.name}
     if held:
         for child in walk(node):
             if isinstance(child, ast.Name) and child.id in held:
                 frame.names[child.id].data.escapes = True
+
+
+def _stays_inside(frame: Frame, around: ast.AST, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a nested function is only called where it is defined, or handed to an optimiser that is done with it
+    when it returns."""
+    if node.decorator_list:
+        return False
+    inside = set(walk(node))
+    uses = [n for n in walk(around) if isinstance(n, ast.Name) and n.id == node.name and n not in inside]
+    calls = [n for n in walk(around) if isinstance(n, ast.Call) and n not in inside]
+    called = {call.func for call in calls}
+    lent = {
+        a
+        for call in calls
+        for a in (*call.args, *(k.value for k in call.keywords))
+        if library_name(frame, call.func).startswith(ON_HOST)
+    }
+    return bool(uses) and all(use in called or use in lent for use in uses)
