@@ -90,3 +90,31 @@ def test_no_fix_where_os_is_imported_with_jax(tmp_path: Path) -> None:
 )
 def test_silent_where_the_import_may_not_have_run(source: str, tmp_path: Path) -> None:
     assert fixes(source, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "late"),
+    [
+        ("", 'DIR = "/tmp"\n', 'os.environ["JAX_COMPILATION_CACHE_DIR"] = DIR\n'),
+        ("", 'NAME = "JAX_DEBUG_INFS"\n', 'os.environ[NAME] = "1"\n'),
+        ("", "DEBUG = False\n", 'os.environ["JAX_DEBUG_NANS"] = "1" if DEBUG else "0"\n'),
+        ("", 'class Cfg:\n    NANS = "1"\n', 'os.environ["JAX_DEBUG_NANS"] = Cfg.NANS\n'),
+        ("", 'N = "1"\n', 'os.environ["JAX_DEBUG_NANS"] = f"{N}"\n'),
+        ("", "import json\n", 'os.environ["JAX_DEBUG_NANS"] = json.dumps(1)\n'),
+        ('N = "0"\n', 'N = "1"\n', 'os.environ["JAX_DEBUG_NANS"] = N\n'),
+        ('N = "0"\n', "def f():\n    global N\n    N = '1'\n\n\nf()\n", 'os.environ["JAX_DEBUG_NANS"] = N\n'),
+        ('N = "0"\n', "from jax.numpy import *\n", 'os.environ["JAX_DEBUG_NANS"] = N\n'),
+        ('N = ["0"]\n', 'N[0] = "1"\n', 'os.environ["JAX_DEBUG_NANS"] = N[0]\n'),
+        ('class Cfg:\n    NANS = "0"\n', 'Cfg.NANS = "1"\n', 'os.environ["JAX_DEBUG_NANS"] = Cfg.NANS\n'),
+        ("", "", 'os.environ["JAX_DEBUG_NANS"] = (N := "1")\n'),
+    ],
+)
+def test_a_setting_stays_below_what_it_reads(above: str, below: str, late: str, tmp_path: Path) -> None:
+    assert not any(fixes(f"import os\n{above}import jax\n{below}{late}", tmp_path))
+
+
+@pytest.mark.parametrize("above", ['N = "1"\n', 'N: str = "1"\n', "import json\nN = M = '1'\n"])
+def test_a_setting_goes_where_all_it_reads_is_there(above: str, tmp_path: Path) -> None:
+    late = 'os.environ["JAX_DEBUG_NANS"] = N\n'
+    after = fixed(f"import os\n{above}import jax\n{late}", tmp_path)
+    assert after == f"import os\n{above}{late}import jax\n"

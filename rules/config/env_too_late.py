@@ -17,6 +17,8 @@ from jaxlint.jax_api.runtime import CLIENT_TIME_VARIABLES
 from jaxlint.pattern import pattern
 from jaxlint.rule import Confidence, Rule
 
+from ._moved import means_the_same_above
+
 if TYPE_CHECKING:
     from jaxlint.context import Context
 
@@ -145,6 +147,9 @@ def _lines(fact: ConfigChange, above: int, lines: list[str], ctx: Context) -> ra
     span = ctx.span(statement)
     environment = re.split(r"[.\[(]", lines[span.line - 1], maxsplit=1)[0].strip()
     if environment not in _imported(ctx.focus.tree, above):
+        return None
+    same = next((s for s in ctx.focus.tree.body if s.lineno == span.line), None)
+    if same is None or not means_the_same_above(same, above, ctx.focus.tree):
         return None
     return range(_with_comment(span.line - 1, lines), span.end_line)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 _TITLE = "Put the guard inside the boundary"
+_FUNCTION = ("fun", "f")
 
 
 class TraceGuardOrder(Rule):
@@ -66,12 +67,22 @@ def _swap(fact: GuardOrder, node: cst.CSTNode | None, ctx: Context) -> Fix | Non
         edits = (Edit(guard, ctx.focus.text(jit)), Edit(jit, ctx.focus.text(guard)))
         if _has_comment_above(around, ctx):  # of the guard, or of the whole function?
             return ctx.suggest(_TITLE, *edits)
-    elif isinstance(inner, cst.Call) and inner.args and any(p is node for p in ctx.parents(inner)):
-        function = inner.args[0].value
+    elif isinstance(inner, cst.Call) and any(p is node for p in ctx.parents(inner)):
+        function = _function(inner)
+        if function is None:
+            return None
         edits = (ctx.replace(node, _turned(ctx.span(node), ctx.span(inner), ctx.span(function), ctx)),)
     else:
         return None
     return Fix(_TITLE, Applicability.SAFE, edits)
+
+
+def _function(jit: cst.Call) -> cst.BaseExpression | None:
+    """What a call jits: its first argument, or the one under the name that jax, Equinox and Flax have for it."""
+    named = (arg.value for arg in jit.args if arg.keyword is not None and arg.keyword.value in _FUNCTION)
+    if jit.args and jit.args[0].keyword is None:
+        return None if jit.args[0].star else jit.args[0].value
+    return next(named, None)
 
 
 def _only_names_between(guard: cst.Decorator, jit: cst.Decorator, ctx: Context) -> bool:
