@@ -27,8 +27,8 @@ def means_the_same_above(statement: ast.stmt, line: int, tree: ast.Module) -> bo
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and node.id not in known:
             return False
-        leads = isinstance(node, (ast.Attribute, ast.Subscript, ast.Call))
-        if leads and not isinstance(_root(node), (ast.Name, *_DISPLAYS)):
+        leads = (ast.Attribute, ast.Subscript, ast.Call)
+        if isinstance(node, leads) and not isinstance(_root(node), (ast.Name, *_DISPLAYS)):
             return False
     return True
 
