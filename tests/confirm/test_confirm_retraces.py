@@ -181,3 +181,47 @@ def test_what_other_lines_compile_is_no_evidence(confirm: Check) -> None:
         "unknown",
         "`step` was compiled twice, but not again at these lines",
     )
+
+
+LAMBDAS = """
+import jax
+import jax.numpy as jnp
+
+
+def lengths():
+    total = jax.jit(lambda a: a.sum())
+    for n in range(1, 8):
+        total(jnp.ones(n))
+
+
+def doubled(x):
+    for i in range({rounds}):
+        y = {call}
+    return y
+
+
+lengths()
+print(doubled(jnp.ones(2)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("rounds", "verdict", "said"),
+    [(1, "unknown", "gets there once only"), (3, "confirmed", "`<lambda>` was compiled 3 times")],
+)
+def test_a_lambda_is_counted_by_its_definition(confirm: Check, rounds: int, verdict: str, said: str) -> None:
+    program = LAMBDAS.format(rounds=rounds, call="jax.jit(lambda v: v * 2)(x)")
+    [found] = verdicts(confirm({"program.py": program}), "JAX103")
+    assert found["verdict"] == verdict
+    assert said in found["reason"]
+    if verdict == "confirmed":  # the fix is measured on it alone, too
+        assert "once as fixed" in found["reason"]
+
+
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="columns tell lambdas of a line apart from Python 3.11"
+)
+def test_lambdas_of_one_line_are_not_told_apart(confirm: Check) -> None:
+    program = LAMBDAS.format(rounds=1, call="jax.jit(lambda v: v * 2)(x) + jax.jit(lambda v: v + 1)(x)")
+    for verdict in verdicts(confirm({"program.py": program}), "JAX103"):
+        assert verdict["verdict"] == "unknown"

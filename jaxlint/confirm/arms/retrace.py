@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jaxlint.confirm.arms import rounds
+from jaxlint.confirm.arms import definitions, rounds
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Event, Observed
 from jaxlint.confirm.verdict import AS_FIXED, AS_WRITTEN, Arm, Outcome
 from jaxlint.confirm.wording import count, times
 
-# What eager control flow and lambdas are called; all else that is compiled by name is a helper of jax.
-_NAMELESS = frozenset({"<lambda>", "scan", "while", "cond", "map", "_scan", "branches", "associative_scan"})
-_DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 _UNHASHABLE = "unhashable"
 _MADE_ANEW = ("JAX103", "JAX108", "JAX109")  # each new function object is compiled once, which is the claim
 _BY_DATA = ("JAX105", "JAX106")
@@ -29,6 +23,10 @@ def judge(claim: Claim, seen: Observed) -> Judgement:
     name, made, functions = most_compiled(claim, seen)
     calls = rounds.calls(claim, seen)
     arm = Arm(AS_WRITTEN, compiles=len(made), seconds=_seconds(made))
+    if len(made) > 1 and (
+        several := definitions.ambiguous(made, seen, anew=claim.finding.code in _MADE_ANEW)
+    ):
+        return undecided(f"`{name}` was compiled {times(len(made))}, but {several}", arm)
     if len(made) > 1 and not _by_the_calls(claim, seen, made, functions):
         return undecided(f"`{name}` was compiled {times(len(made))}, but not again at these lines", arm)
     if len(made) > 1:
@@ -99,8 +97,11 @@ def of_boundaries(
 def with_fix(claim: Claim, written: Judgement, seen: Observed, fixed: Observed) -> tuple[Judgement, bool]:
     """The same with what the fixed program compiled of that function, and whether that is less."""
     name, before, _ = most_compiled(claim, seen)
-    named = (event for event in fixed.compiles if event["name"] == name)
-    _, after, _ = _most(named, claim) or ("", [], 0)
+    there = definitions.counterpart(before[0], seen, fixed)
+    if there is None:
+        note = f"as fixed several functions are called `{name}`, which cannot be told apart"
+        return written._replace(reason=f"{written.reason}; {note}"), True
+    _, after, _ = _most(there, claim) or ("", [], 0)
     arm = Arm(AS_FIXED, compiles=len(after), seconds=_seconds(after))
     reason = f"{written.reason} as written, {times(len(after))} as fixed"
     return Judgement(written.outcome, reason, (*written.arms, arm)), len(after) < len(before)
@@ -118,7 +119,7 @@ def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event], int]:
     return (
         _most(_meant(claim, seen), claim)
         or _most(_under(own, seen), claim)
-        or _most((event for event in seen.compiles if event["name"] in _boundaries(claim, seen)), claim)
+        or _most(definitions.made_at(claim, seen), claim)
         or ("", [], 0)
     )
 
@@ -126,66 +127,34 @@ def most_compiled(claim: Claim, seen: Observed) -> tuple[str, list[Event], int]:
 def _meant(claim: Claim, seen: Observed) -> list[Event]:
     """What was compiled of functions that the message names."""
     named = [event for event in _under(claim, seen) if f"`{event['name']}`" in claim.finding.message]
-    made_here = {about["id"] for about in seen.boundaries if _is_made_at(about, claim)}
+    made_here = definitions.numbers(claim, seen)
     return [event for event in named if event["boundary"] in made_here] or named
 
 
 def _under(claim: Claim, seen: Observed) -> Iterator[Event]:
     """What was compiled of boundaries that the claim's statements define or make, or while they ran."""
-    about = _boundaries(claim, seen)
+    made = {event["at"] for event in definitions.made_at(claim, seen)}
     for event in seen.compiles:
-        if event["name"] in about or (claim.touches(event["stack"]) and _is_users(event)):
+        if event["at"] in made or (claim.touches(event["stack"]) and definitions.is_users(event)):
             yield event
 
 
 def _most(events: Iterable[Event], claim: Claim) -> tuple[str, list[Event], int] | None:
-    """The name that most was compiled under, by one function object unless new ones are what the claim is about,
-    and how many objects of the name there are."""
-    groups: dict[tuple[str, object], list[Event]] = defaultdict(list)
+    """The name that most was compiled under, by one function object unless new ones of one definition are what the
+    claim is about, and how many objects of the name there are."""
+    groups: dict[tuple[str, Hashable, object], list[Event]] = defaultdict(list)
     anew = claim.finding.code in _MADE_ANEW
     for event in events:
-        groups[str(event["name"]), None if anew else event["function"]].append(event)
+        groups[str(event["name"]), definitions.of(event), None if anew else event["function"]].append(event)
     if not groups:
         return None
-    (name, _), most = max(groups.items(), key=lambda item: len(item[1]))
-    return name, most, sum(other == name for other, _ in groups)
+    (name, *_), most = max(groups.items(), key=lambda item: len(item[1]))
+    return name, most, sum(other == name for other, *_ in groups)
 
 
 def _by_the_calls(claim: Claim, seen: Observed, made: Sequence[Event], functions: int) -> bool:
     anew = claim.finding.code in _MADE_ANEW
     return anew or rounds.again(claim, seen, made, one_function=functions == 1)
-
-
-def _boundaries(claim: Claim, seen: Observed) -> set[str]:
-    """What the boundaries are called that the claim's statements define or make."""
-    return {str(about["name"]).rpartition(".")[2] for about in seen.boundaries if _is_made_at(about, claim)}
-
-
-def _is_made_at(about: Mapping[str, Any], claim: Claim) -> bool:
-    return claim.touches([about["place"], *about["wrapped"]])
-
-
-def _is_users(event: Event) -> bool:
-    name = str(event["name"])
-    return name in _NAMELESS or any(name in _defined(str(file)) for file, _, _ in event["stack"])
-
-
-@lru_cache(maxsize=256)
-def _defined(file: str) -> frozenset[str]:
-    """The names of the functions and classes of a file and of those beside it."""
-    found: set[str] = set()
-    directory = os.path.dirname(file)
-    try:
-        names = [name for name in os.listdir(directory) if name.endswith(".py")][:200]
-    except OSError:
-        return frozenset()
-    for name in names:
-        try:
-            with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as stream:
-                found.update(_DEFINED.findall(stream.read()))
-        except OSError:
-            continue
-    return frozenset(found)
 
 
 def _seconds(events: Sequence[Event]) -> float:

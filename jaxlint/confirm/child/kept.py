@@ -72,6 +72,9 @@ class Kept(Boundaries):
         self.patches: patches.Patches
         self._keep = keep
         self._asked: set[int] = set()
+        self._codes: dict[
+            int, set[Any]
+        ] = {}  # of each boundary: several where one line defines several lambdas
         self._next = itertools.count(1)
 
     def of(self, api: str, function: Any, wrapped: list[Any]) -> Boundary:
@@ -88,6 +91,9 @@ class Kept(Boundaries):
             },
         )
         about.setdefault("wrapped", []).append(wrapped)
+        codes = self._codes.setdefault(boundary.number, set())
+        codes.add(_code(function))
+        about["definitions"] = len(codes)
         state.own(wrapped)
         return boundary
 
@@ -227,7 +233,8 @@ def weakly(thing: Any) -> Holder:
 
 
 def described() -> list[dict[str, Any]]:
-    """The boundaries: id, api, name, place (of the function), wrapped (places of jit calls), traces (how many).
+    """The boundaries: id, api, name, place (of the function), wrapped (places of jit calls), traces (how many),
+    definitions (how many stand at the place).
 
     `kept` are the traces that can be lowered again: id, ordinal (which of the boundary's), bytes (of arguments).
     """
@@ -250,6 +257,13 @@ def trace(number: int) -> Trace:
     if jitted is None or function is None:
         raise LookupError("the jitted method is gone after the run, and with it what could be compiled again")
     return found._replace(jitted=jitted, function=function)
+
+
+def _code(function: Any) -> Any:
+    """What tells a lambda from another on its line; from Python 3.11 columns do."""
+    code = getattr(function, "__code__", None)
+    positions = getattr(code, "co_positions", None)
+    return code, next(iter(positions()), None) if positions is not None else None
 
 
 def _bytes(tree: Any) -> int:
