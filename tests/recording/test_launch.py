@@ -69,6 +69,29 @@ def test_status_is_passed_on(end: str, status: int, run: Run, tmp_path: Path) ->
     assert names(tmp_path) == ["<lambda>"]
 
 
+_DEPRECATED = """
+import jax.experimental.pjit
+try:
+    from jax.experimental.pjit import pjit
+except DeprecationWarning as warning:
+    print("warned")
+else:
+    print("given", pjit(lambda x: x)(1.0))
+"""
+
+
+@pytest.mark.parametrize("action", ["error", "ignore"])
+def test_deprecated_maker_warns_the_program_alone(action: str, run: Run, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(_DEPRECATED)
+    command = [sys.executable, "-W", f"{action}::DeprecationWarning", str(program)]
+    bare = subprocess.run(command, env=QUIET, capture_output=True, text=True, check=True)
+    done = run(*command)
+    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
+    traced = '"api": "jax.pjit"' in (tmp_path / "record.jsonl").read_text()
+    assert traced == ("given" in bare.stdout)
+
+
 def test_what_was_raised(run: Run, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(f"{TRACED}def inner():\n    1 / 0\ninner()\n")
     bare = subprocess.run(

@@ -41,11 +41,21 @@ class Patches:
     def patch(self, module: ModuleType) -> None:
         """Replace the makers of one of MODULES."""
         for attribute, api in _MAKERS.get(module.__name__, ()):
-            real = getattr(module, attribute, None)
-            if real is not None:
-                setattr(module, attribute, self._recording(api, real))
+            # Not getattr: of a deprecated maker that warns, and a program may turn warnings into errors.
+            if attribute in vars(module):
+                setattr(module, attribute, self._recording(api, vars(module)[attribute]))
+            else:
+                self._patch_deprecated(module, attribute, api)
         if module.__name__ == "jax":
             module.clear_caches = self._clearing(module.clear_caches)  # type: ignore[attr-defined]  # a module, known by its name alone
+
+    def _patch_deprecated(self, module: ModuleType, attribute: str, api: str) -> None:
+        """Replace a maker that the module's `__getattr__` hands out, with jax's own warning, from a table."""
+        table = vars(module).get("_deprecations")
+        if isinstance(table, dict) and attribute in table:
+            message, real = table[attribute]
+            if callable(real):  # None where jax has withdrawn it
+                table[attribute] = (message, self._recording(api, real))
 
     def _recording(self, api: str, real: Callable[..., Any]) -> Callable[..., Any]:
         """The maker, which hands a shim to the real one and gives back what that makes."""

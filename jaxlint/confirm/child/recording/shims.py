@@ -3,8 +3,9 @@
 jit keys its caches on the function object, by weak reference. So the same function gets the same shim, and the
 shim lives exactly as long as jit would have kept what belongs to the function: a plain function or a `partial`
 holds its shim (a cycle, which the collector frees), a bound method has one as long as any method object that was
-jitted, or anything made from it, is alive. What else can be called (an Equinox module is a pytree, whose arrays a
-shim would turn into captured constants; C functions) gets none, and is seen by `events` alone.
+jitted, or anything made from it, is alive. What else can be called (an Equinox module or a jax.tree_util.Partial
+is a pytree, whose arrays a shim would turn into captured constants; C functions) gets none, and is seen by
+`events` alone. So is a generator function, which jax refuses.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from collections.abc import Callable
 from typing import Any
 
 from . import frames
-from .boundaries import Boundaries
+from .boundaries import Boundaries, Boundary
 
 _HELD = "__jaxlint_shims__"  # in a function's __dict__: its shims, by the api that asked for them
+_NAMELESS = "<unnamed function>"  # what jax calls a callable without a name
 
 
 class Shims:
@@ -35,7 +37,9 @@ class Shims:
 
     def of(self, api: str, function: Any, wrapped: list[Any]) -> Any:
         """The shim of a function that a boundary is made for at the place `wrapped`, or None."""
-        if isinstance(function, (types.FunctionType, functools.partial)):
+        if inspect.isgeneratorfunction(function):
+            return None
+        if isinstance(function, types.FunctionType) or type(function) is functools.partial:
             return self._of_function(api, function, wrapped)
         if isinstance(function, types.MethodType):
             return self._of_method(api, function, wrapped)
@@ -66,7 +70,16 @@ class Shims:
 
     def _make(self, api: str, function: Any, wrapped: list[Any]) -> Any:
         boundary = self._boundaries.of(api, function, wrapped)
-        parameters = _parameters(function)
+        if isinstance(function, functools.partial):
+            shim: Any = _partial(function, self._noting(function.func, boundary, function))
+        else:
+            shim = self._noting(function, boundary)
+        shim.__jaxlint_boundary__ = boundary
+        return shim
+
+    def _noting(self, function: Any, boundary: Boundary, partial: Any = None) -> Any:
+        """The function, noting each trace of it for the boundary. `partial`: what calls it with arguments bound."""
+        parameters = _parameters(function if partial is None else partial)
         serial = next(self._serial)
         note = self._boundaries.note_trace
 
@@ -75,12 +88,33 @@ class Shims:
             caller = sys._getframe(1)
             if frames.is_user_frame(caller) or _is_eager():  # somebody calls the function itself
                 return function(*args, **kwargs)
-            with note(boundary, serial, args, kwargs, parameters):
+            given, named = (args, kwargs) if partial is None else _given(partial, args, kwargs)
+            with note(boundary, serial, given, named, parameters):
                 return function(*args, **kwargs)
 
+        if not hasattr(function, "__name__"):
+            shim.__name__ = _NAMELESS
         shim.__dict__.pop(_HELD, None)
-        shim.__jaxlint_boundary__ = boundary  # type: ignore[attr-defined]  # a mark on the function itself
         return shim
+
+
+def _partial(function: Any, shim: Any) -> Any:
+    """The partial with a shim for what it calls: jax and other libraries name and look into a partial as one."""
+    made = functools.partial(shim, *function.args, **function.keywords)
+    made.__dict__.update(function.__dict__, __wrapped__=function)
+    made.__dict__.pop(_HELD, None)
+    return made
+
+
+def _given(
+    partial: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments that a partial was called with, out of all that it hands on."""
+    bound, keywords = partial.args, partial.keywords
+    positional = (arg for i, arg in enumerate(args) if i >= len(bound) or arg is not bound[i])
+    return tuple(positional), {
+        name: value for name, value in kwargs.items() if name not in keywords or value is not keywords[name]
+    }
 
 
 class _Held:
