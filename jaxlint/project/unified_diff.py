@@ -16,6 +16,8 @@ from typing import NamedTuple
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb'\\([abtnvfr"\\]|[0-7]{3})')
 _ESCAPED = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b'"': 34, b"\\": 92}
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
+_COLOURED = re.compile(rb"^\x1b\[[0-9;]*m", re.MULTILINE)  # no line of a diff without colours begins so
 _NOTHING = b"/dev/null"
 
 
@@ -57,8 +59,11 @@ def read(data: bytes, exists: Callable[[str], bool] = lambda path: False) -> dic
     """What a diff does, by path as the diff gives it, without the prefix. Raises DiffError.
 
     Files that are removed or binary, and renames that change nothing else, are not there. Where a diff leaves
-    open whether its names have a prefix, the name that `exists` is right.
+    open whether its names have a prefix, the name that `exists` is right. The colours that git gives to terminals
+    are taken off.
     """
+    if _COLOURED.search(data):
+        data = _COLOUR.sub(b"", data)
     reader = _Reader(data.split(b"\n"), exists)
     changes = dict(reader.changes())
     if not reader.is_diff and data.strip():

@@ -78,8 +78,7 @@ def _suggestion(fix: Fix, lines: list[str]) -> dict[str, Any] | None:
         return None
     before, after = sum(map(len, lines[: first - 1])), sum(map(len, lines[last:]))
     text = changed[before : len(changed) - after]
-    for end in ("\r\n", "\n", "\r"):
-        if text.endswith(end):
-            text = text.removesuffix(end)
-            break
+    # Whoever reads it puts a "\n" behind each line: the "\r" of a "\r\n" belongs to the line, to the last one, too.
+    if text.endswith(("\n", "\r")):
+        text = text[:-1]
     return {"range": {"start": {"line": first}, "end": {"line": last}}, "text": text}

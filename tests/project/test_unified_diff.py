@@ -29,6 +29,20 @@ def git(directory: Path, *arguments: str) -> bytes:
 # ---------------------------------------------------------------- lines
 
 
+@pytest.mark.parametrize("plain", [(), ("color.diff.meta=normal",), ("color.diff.frag=normal",)])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_colours_are_taken_off(plain: tuple[str, ...], ending: str, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    file = tmp_path / "x.py"
+    file.write_bytes(f"a = 1{ending}b = 2{ending}c = '\x1b[0m'{ending}".encode())
+    git(tmp_path, "add", ".")
+    file.write_bytes(f"a = 1{ending}b = 3 {ending}c = '\x1b[0m'{ending}d = 4{ending}".encode())
+    options = [part for setting in plain for part in ("-c", setting)]
+    coloured = git(tmp_path, *options, "diff", "--color=always")
+    assert b"\x1b[" in coloured
+    assert read(coloured) == read(git(tmp_path, "diff", "--color=never"))
+
+
 def test_lines_that_are_new_and_lines_that_are_shown() -> None:
     path, change = one(f"--- a/x.py\n+++ b/x.py\n{HUNK}")
     assert path == "x.py"

@@ -295,7 +295,8 @@ def test_rdjson_columns_are_utf8(random_lines: list[str]) -> None:
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("seed", range(40))
 def test_a_suggestion_is_the_fix(seed: int, ending: str) -> None:
-    """Putting the text in place of the lines that a suggestion names does what the fix does."""
+    """Putting the text in place of the lines that a suggestion names does what the fix does: each with a "\\n"
+    behind it, as hosts keep lines."""
     chance = random.Random(seed)
     lines = [f"line {chance.choice('日é😀x')} {n}" for n in range(8)]
     source = ending.join(lines) + (ending if chance.random() < 0.7 else "")
@@ -315,7 +316,7 @@ def test_a_suggestion_is_the_fix(seed: int, ending: str) -> None:
     text = suggestion["text"]
     new = [
         *old[: first - 1],
-        text + ending if text or edits[0].span.end_line == edits[0].span.line else "",
+        text + "\n" if text or edits[0].span.end_line == edits[0].span.line else "",
         *old[last:],
     ]
     assert "".join(new).rstrip("\r\n") == apply(source, edits).rstrip("\r\n")
