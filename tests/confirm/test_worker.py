@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -92,6 +93,54 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
             worker.ask("load", module="hangs", file=str(path), timeout=2)
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert mark not in listed.stdout
+
+
+_LEAVES = """
+import os, subprocess
+subprocess.Popen(COMMAND, start_new_session=True, env={})
+subprocess.run(["sh", "-c", 'PROGRAM -c "$0" "$1" & exit 0', *COMMAND[2:]], start_new_session=True, env={})
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 64)
+        os.execve(COMMAND[0], COMMAND, {})
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left has another parent elsewhere")
+@pytest.mark.parametrize("end", ["", "os._exit(0)", "while True: pass"])
+def test_what_has_its_own_session_and_environment_is_ended(end: str, tmp_path: Path) -> None:
+    mark = f"left-by-{os.getpid()}-{time.monotonic_ns()}"
+    command = [sys.executable, "-c", "import time; time.sleep(100)", mark]
+    source = _LEAVES.replace("COMMAND", repr(command)).replace("PROGRAM", sys.executable)
+    with (
+        Worker(sys.executable, directory=str(tmp_path), preload=False) as worker,
+        contextlib.suppress(Unanswered),
+    ):
+        load(worker, tmp_path, source + end)
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert mark not in listed.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left has another parent elsewhere")
+def test_an_orphan_that_ends_is_reaped_while_the_program_runs(worker: Worker, tmp_path: Path) -> None:
+    source = """
+import os, time
+read, write = os.pipe()
+if os.fork() == 0:
+    orphan = os.fork()
+    if orphan:
+        os.write(write, b"%d" % orphan)
+    os._exit(0)
+os.wait()
+orphan = int(os.read(read, 20))
+until = time.monotonic() + 30
+while os.path.exists(f"/proc/{orphan}") and time.monotonic() < until:
+    time.sleep(0.01)
+assert not os.path.exists(f"/proc/{orphan}")
+"""
+    assert load(worker, tmp_path, source)
 
 
 def test_a_room_keeps_what_was_imported_and_a_new_one_has_forgotten_it(

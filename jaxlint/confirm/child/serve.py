@@ -10,7 +10,7 @@ never runs user code: it forks a *room* for that, which answers requests until o
 code that exits, crashes, changes the directory or the configuration of jax, or leaves threads behind has done it
 to its room alone, and the next room starts from a process that has imported jax and nothing else (the fork
 comes before jax starts a backend: afterwards it would not be safe). A room is the leader of a process group, which
-is killed when the room is left, with all that user code has started.
+is killed when the room is left, with all that user code has started; see `orphans` for what leaves the group.
 
 The parent sends a request only when the last one is answered, so that nothing is ever read ahead of a fork.
 """
@@ -27,7 +27,7 @@ import sys
 import traceback
 from typing import Any, BinaryIO
 
-from . import stack
+from . import orphans, stack
 
 PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
@@ -39,6 +39,7 @@ def main(requests: int, replies: int) -> None:
     """Answer requests until there are no more."""
     _die_with_parent()
     _no_core_dumps()
+    orphans.adopt()
     reader, writer = os.fdopen(requests, "rb"), os.fdopen(replies, "wb", buffering=0)
     signal.signal(signal.SIGTERM, _end)
     for line in reader:
@@ -54,6 +55,7 @@ def _end(*_: Any) -> None:
     if _room_now:
         with contextlib.suppress(OSError):
             os.killpg(_room_now, signal.SIGKILL)
+        orphans.kill_all()
     os._exit(0)
 
 
@@ -77,9 +79,10 @@ def _open_room(request: dict[str, Any], reader: BinaryIO, writer: BinaryIO) -> N
     with contextlib.suppress(OSError):
         os.setpgid(room, room)
     _room_now = room
-    _, status = os.waitpid(room, 0)
+    status = orphans.wait_for(room)
     with contextlib.suppress(OSError):
         os.killpg(room, signal.SIGKILL)
+    orphans.kill_all()
     _room_now = 0
     at = _last_noted(read_end)
     if os.WIFSIGNALED(status):
