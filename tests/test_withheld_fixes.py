@@ -64,6 +64,87 @@ def test_a_form_that_can(tmp_path: Path) -> None:
     assert fix is not None and fix.applicability is Applicability.SAFE
 
 
+MEANING = """
+from functools import partial
+
+
+def gap(x, y):
+    return (x - y).sum()
+
+
+def other(y, x):
+    return (x - y).sum()
+
+
+{made}
+
+
+x = jnp.arange(9.0).reshape(3, 3)
+for _ in range(2):
+    a = f(x, x)
+    b = f(x, y=x)
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "f = jax.jit(jax.vmap(gap, in_axes=1))",
+        "f = jax.jit(jax.vmap(gap, (0, None)))",
+        "f = jax.vmap(jax.jit(gap), in_axes=1)",
+        "f = jax.jit(jax.checkpoint(jax.vmap(jax.grad(gap), in_axes=-1)))",
+        "f = jax.jit(partial(jax.vmap, in_axes=1)(gap))",
+        "f = jax.jit(jax.pmap(gap, in_axes=(0, None)))",
+        "axes = {'in_axes': 1}\nf = jax.jit(jax.vmap(gap, **axes))",
+        "f = jax.jit(jax.grad(gap, argnums=-1))",
+        "f = jax.jit(gap, static_argnums=1, static_argnames='x')",
+        "f = jax.jit(gap, static_argnums=-1)",
+        "f = jax.jit(gap if jax.device_count() > 1 else other)",
+        "if jax.device_count() > 1:\n    f = jax.jit(gap)\nelse:\n    f = jax.jit(other)",
+        "@jax.jit\ndef f(x, y):\n    return x - y\nif jax.device_count() > 1:\n    f = jax.jit(other)",
+    ],
+)
+def test_a_keyword_that_may_mean_something_else(made: str, tmp_path: Path) -> None:
+    assert suggestion("JAX114", MEANING.format(made=made), tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "f = jax.jit(jax.vmap(gap))",
+        "f = jax.jit(jax.vmap(gap, in_axes=0, out_axes=0))",
+        "f = jax.jit(jax.grad(gap, argnums=1))",
+        "f = jax.jit(lambda x, y: jax.vmap(gap, in_axes=1)(x, y))",
+        "f = jax.jit(gap if jax.device_count() > 1 else lambda x, y: x)",
+    ],
+)
+def test_a_keyword_that_means_the_same(made: str, tmp_path: Path) -> None:
+    fix = suggestion("JAX114", MEANING.format(made=made), tmp_path)
+    assert fix is not None and fix.applicability is Applicability.SAFE
+
+
+LATER = """
+{first}
+
+
+def show(x):
+    for _ in range(2):
+        a = f(x, x)
+        b = f(x, y=x)
+
+
+show(jnp.ones(3))
+{then}
+"""
+
+
+def test_a_name_that_is_bound_again(tmp_path: Path) -> None:
+    first = "f = jax.jit(lambda x, y: x - y)"
+    then = "f = jax.jit(lambda y, x: x - y)\nshow(jnp.ones(3))"
+    assert suggestion("JAX114", LATER.format(first=first, then=then), tmp_path) is None
+    assert suggestion("JAX114", LATER.format(first=first, then=""), tmp_path) is not None
+
+
 def setting(tmp_path: Path, first: str, above: str = "", below: str = "") -> object:
     from test_trace_suggestions import HEADER
 

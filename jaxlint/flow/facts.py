@@ -212,6 +212,7 @@ class Boundary:
     parameters: tuple[Parameter, ...] = ()
     static: frozenset[str | int] | None = frozenset()
     donated: frozenset[str | int] | None = frozenset()
+    forms_alike: bool = True  # an argument means the same by keyword and by position, as far as is in view
     fresh: str = ""
     made_in: str = ""  # of a fresh callable: qualified name of the function that makes it
     in_class: str = ""  # the class whose method it decorates
@@ -269,6 +270,7 @@ class BoundaryUse(Fact):
     rebinds: tuple[str, ...] = ()
     reads_after: tuple[str, ...] = ()
     starred: bool = False  # *args or **kwargs: the binding is not known
+    several: bool = False  # it may be another callable that is called here, with another signature
     receiver: Operand | None = None  # the object whose jitted method is called, where it is in view
 
     def is_static(self, argument: Operand) -> bool:

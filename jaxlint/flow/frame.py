@@ -40,7 +40,7 @@ class Call:
     The first `bound` positional values were bound by a partial: they have no syntax in the call.
     """
 
-    __slots__ = ("bound", "decorator", "keywords", "node", "positional", "starred")
+    __slots__ = ("bound", "decorator", "keywords", "node", "positional", "several", "starred")
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class Call:
         self.keywords = keywords
         self.starred = starred
         self.decorator = decorator
+        self.several = False  # of one of several callables, with other signatures
 
     def argument(self, position: int, *names: str) -> Value | None:
         """The value at a position or under a keyword."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Confidence, Finding, Fix, Place, Related
-from jaxlint.flow.facts import BoundaryUse, Kind, ModuleRole, Operand
+from jaxlint.flow.facts import BoundaryUse, JitCall, Kind, ModuleRole, Operand
+from jaxlint.flow.syntax.walking import own_nodes
 from jaxlint.rule import Rule, Severity
 
 from . import _wording as wording
@@ -85,7 +87,7 @@ class CallForm(Rule):
                 Related(fact.boundary.place, "jitted here"),
                 *([Related(fact.loop, "both run in this loop")] if together and fact.loop else []),
             ],
-            fix=_fix(use, fact, node, ctx),
+            fix=_fix(use, fact, node, ctx) if _is_one_meaning(use, fact, ctx) else None,
         )
 
 
@@ -147,6 +149,37 @@ def _how(use: BoundaryUse, fact: BoundaryUse, ctx: Context) -> str:
     name = next(a.parameter for a in [*_spelled(fact, use), *_spelled(use, fact)])
     here = "spelled out here and left out" if _spelled(fact, use) else "left out here and spelled out"
     return f"the default of `{name}` is {here} in {line}"
+
+
+def _is_one_meaning(use: BoundaryUse, fact: BoundaryUse, ctx: Context) -> bool:
+    """Whether each argument goes to the same parameter in either form, whatever function is meant: none of the
+    boundaries at these calls, or made in that place, has another signature."""
+    boundary = fact.boundary
+    places = {use.place, fact.place}
+    called = [u for u in ctx.facts(BoundaryUse) if u.place in places or u.boundary.place == boundary.place]
+    made = [j.boundary for j in ctx.facts(JitCall) if j.boundary.place == boundary.place]
+    names = [p.name for p in boundary.parameters]
+    signatures = [[p.name for p in b.parameters] for b in (*made, *(u.boundary for u in called))]
+    return (
+        not any(u.several or not u.boundary.forms_alike for u in (*called, use, fact))
+        and boundary.static is not None
+        and all(other in ([], names) for other in signatures)
+        and not any(_is_bound_again(u, ctx) for u in (use, fact))
+    )
+
+
+def _is_bound_again(use: BoundaryUse, ctx: Context) -> bool:
+    """Whether a function calls what the module binds to a name more than once: a later call of that function
+    may mean the other one, which is not looked for."""
+    name = _callee(use, ctx).strip()
+    if not use.symbol or not name.isidentifier():
+        return False
+    tree = ast.parse(ctx.source)
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = [n.name for n in own_nodes(tree) if isinstance(n, definitions)]
+    names += [n.id for n in own_nodes(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    declared = any(name in n.names for n in ast.walk(tree) if isinstance(n, ast.Global))
+    return names.count(name) > 1 or declared
 
 
 def _fix(use: BoundaryUse, fact: BoundaryUse, node: cst.CSTNode | None, ctx: Context) -> Fix | None:

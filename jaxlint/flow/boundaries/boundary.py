@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from jaxlint.flow.boundaries.argument_sets import argument_set, equinox_donation
+from jaxlint.flow.boundaries.argument_sets import argument_set, equinox_donation, static_by_position
 from jaxlint.flow.boundaries.described import describe, signature
 from jaxlint.flow.boundaries.entering import trace_declaration
-from jaxlint.flow.calls.transforms import constructs, partial_closure
+from jaxlint.flow.calls.transforms import by_position, constructs, partial_closure
 from jaxlint.flow.device_memory.capturing import PendingCapture
 from jaxlint.flow.device_memory.donating import PendingUselessDonation
 from jaxlint.flow.domain.boundary_state import BoundaryState
+from jaxlint.flow.domain.candidates import one_signature
 from jaxlint.flow.domain.closures import Closure, PartialApi
 from jaxlint.flow.domain.freshness import freshness
 from jaxlint.flow.domain.kinds import API, BOUNDARY, FUNCTION, INSTANCE, ONE_OF, PARTIAL, UNKNOWN
@@ -33,6 +34,8 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     state = BoundaryState(dotted, BOUNDARIES[dotted], frame.module, call.node, form)
     state.function = frame.function
     state.closure = _closure_of(frame, target, call)
+    state.several = target.kind == ONE_OF and not one_signature(target.data)
+    state.by_position = _goes_by_position(dotted, state.closure, target, call)
     state.target = target if constructs(target) else None
     state.library = target.data if target.kind == API else target.data.api if target.kind == PARTIAL else ""
     state.literal_loop = frame.literal_loops > 0
@@ -95,6 +98,15 @@ def _closure_of(frame: Frame, target: Value, call: Call) -> Closure | None:
             made.via = "instance"
             return made
     return None
+
+
+def _goes_by_position(dotted: str, closure: Closure | None, target: Value, call: Call) -> bool:
+    """Whether an argument may be mapped or static by position and not by keyword."""
+    if closure is not None and closure.by_position:
+        return True
+    if target.kind == BOUNDARY and target.data.by_position:
+        return True
+    return static_by_position(call.keywords) or (dotted.endswith("pmap") and by_position(dotted, call))
 
 
 def _judge_freshness(frame: Frame, state: BoundaryState, target: Value) -> None:

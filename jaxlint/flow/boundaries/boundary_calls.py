@@ -124,6 +124,7 @@ class PendingUse:
         "proof",
         "rebinds",
         "receiver",
+        "several",
         "starred",
         "state",
         "symbol",
@@ -150,6 +151,7 @@ class PendingUse:
         self.symbol = frame.symbol
         self.proof = frame.proof()
         self.starred = call.starred
+        self.several = call.several
         self.tests = frame.branches
         self.watches = watches
         self.arguments: tuple[Operand, ...] = tuple(
@@ -176,6 +178,7 @@ class PendingUse:
                 w.name for w in self.watches if w.read_as_alias or (w.read and w.name not in self.rebinds)
             ),
             starred=self.starred,
+            several=self.several,
             receiver=self.receiver,
         )
 

@@ -71,6 +71,7 @@ def describe(state: BoundaryState) -> Boundary:
         else (),
         static=state.static,
         donated=state.donated,
+        forms_alike=not (state.several or state.by_position),
         fresh=state.fresh,
         made_in=_maker(state),
         in_class=cls.qualname if cls is not None else "",

@@ -9,7 +9,7 @@ from jaxlint.flow.calls.instances import instantiate
 from jaxlint.flow.calls.library_calls import call_api, call_library
 from jaxlint.flow.device_memory.initial import made_array
 from jaxlint.flow.device_memory.mapped import is_mapped, note_unknown_map
-from jaxlint.flow.domain.candidates import candidates
+from jaxlint.flow.domain.candidates import candidates, one_signature
 from jaxlint.flow.domain.closures import PartialApi
 from jaxlint.flow.domain.joining import join_all
 from jaxlint.flow.domain.kinds import (
@@ -63,6 +63,7 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
             return call_value(frame, bound_method(frame, method, callee, call.node), call)
     if kind == ONE_OF:
         choices, call = candidates(callee.data, call)
+        call.several = call.several or not one_signature(callee.data)
         return join_all([call_value(frame, choice, call) for choice in choices]) or UNKNOWN_VALUE
     if kind == FOREIGN:
         return _call_foreign(frame, callee, call)

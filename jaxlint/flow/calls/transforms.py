@@ -120,6 +120,8 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if target is None:
         return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
     if is_boundary(target):
+        held = target.data if target.kind == BOUNDARY else target.data.boundary.data
+        held.by_position = held.by_position or by_position(dotted, call)
         return target
     if constructs(target) and level != GRAD:
         return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis
@@ -133,6 +135,7 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if call.decorator:
         made.home, made.loop = closure.home, closure.loop
     made.transforms = (*closure.transforms, (level, name))
+    made.by_position = closure.by_position or by_position(dotted, call)
     made.by_equinox = dotted.startswith("equinox.") and (closure.by_equinox or not closure.transforms)
     made.inner_fresh = closure.inner_fresh or (
         bool(freshness(frame, closure)) and closure.receiver is None and not closure.transforms
@@ -144,6 +147,21 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if name == "vmap":
         _map_axes(frame, made, call)
     return Value(FUNCTION, data=made)
+
+
+def by_position(dotted: str, call: Call) -> bool:
+    """Whether a transform may take an argument otherwise by keyword than by position: `in_axes` and static
+    numbers pass over keywords, which are mapped over their first axis, and a negative `argnums` counts those
+    that stand there."""
+    if call.starred or dotted.endswith("shard_map"):
+        return True
+    if dotted.endswith(("pmap", "vmap")):  # a second argument of pmap names the axis
+        axes = call.argument(1, "in_axes") if dotted.endswith("vmap") else call.keywords.get("in_axes")
+        return axes is not None and not (axes.kind == CONSTANT and axes.data == 0)
+    if TRANSFORMS.get(dotted, (EAGER, ""))[0] == GRAD:
+        numbers = _argnums(call)
+        return numbers is None or any(number < 0 for number in numbers)
+    return "static_argnums" in call.keywords
 
 
 def constructs(target: Value) -> bool:

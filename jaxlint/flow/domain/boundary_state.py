@@ -30,9 +30,9 @@ class BoundaryState:
     """A jit boundary as the analysis meets it; `flow.boundary` turns it into a fact at the end of a run."""
 
     __slots__ = (
-        "api", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
+        "api", "by_position", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
         "guarded", "in_class", "library", "literal_loop", "lowered", "module", "node", "partly_bound",
-        "reads", "result", "returned", "static", "target", "traced_as_body", "uses",
+        "reads", "result", "returned", "several", "static", "target", "traced_as_body", "uses",
     )  # fmt: skip
 
     def __init__(self, api: str, flavour: str, module: LoadedModule, node: ast.AST, form: str) -> None:
@@ -42,6 +42,8 @@ class BoundaryState:
         self.node = node
         self.form = form
         self.closure: Closure | None = None
+        self.several = False  # the closure is one of several, with other signatures
+        self.by_position = False  # as of a closure
         self.library = ""  # the library's function that it wraps
         self.function: Function | None = None  # in which it is made
         self.static: frozenset[str | int] | None = frozenset()

@@ -20,11 +20,31 @@ def candidates(choices: list[Value], call: Call) -> tuple[list[Value], Call]:
     return fitting, call
 
 
-def _takes(choice: Value, call: Call) -> bool:
-    """Whether the call is none that Python refuses, as far as both are in view."""
-    closure = (
+def one_signature(choices: list[Value]) -> bool:
+    """Whether the same argument goes to the same parameter whichever is called, however it is passed."""
+    return len(set(map(_signature, choices))) == 1 and all(map(_closure, choices))
+
+
+def _signature(choice: Value) -> tuple[object, ...]:
+    closure = _closure(choice)
+    if closure is None:
+        return ()
+    function = closure.function
+    names = function.params[closure.offset + len(closure.bound) :]
+    return closure.dropped, *names, "*", *function.keyword_only
+
+
+def _closure(choice: Value) -> Closure | None:
+    held = (
         choice.data if choice.kind == FUNCTION else choice.data.closure if choice.kind == BOUNDARY else None
     )
+    closure: Closure | None = held
+    return closure
+
+
+def _takes(choice: Value, call: Call) -> bool:
+    """Whether the call is none that Python refuses, as far as both are in view."""
+    closure = _closure(choice)
     if closure is None or closure.applied is not None or closure.dropped:
         return True
     function = closure.function

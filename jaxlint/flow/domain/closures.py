@@ -34,7 +34,8 @@ class Closure:
     """
 
     __slots__ = (
-        "applied", "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "dropped", "function",
+        "applied", "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "by_position", "dropped",
+        "function",
         "home", "in_axes",
         "inner_fresh", "loop", "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
@@ -54,6 +55,7 @@ class Closure:
         self.in_axes: list[Any] | None = None  # see flow.calls.mapped_axes
         self.argnums: list[int] | None = [0]  # what grad differentiates; None: not understood
         self.axes_unknown = False
+        self.by_position = False  # a transform goes by where arguments stand: `vmap(f, in_axes=1)`
         self.dropped = 0  # leading arguments that the function does not get (Haiku's params and rng)
         self.applied: Applied | None = None  # run by a linen module's `apply` or `init`
         self.via = ""
@@ -70,6 +72,7 @@ class Closure:
         new.in_axes = self.in_axes
         new.argnums = self.argnums
         new.axes_unknown = self.axes_unknown
+        new.by_position = self.by_position
         new.dropped = self.dropped
         new.applied = self.applied
         new.via = self.via
