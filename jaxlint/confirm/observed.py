@@ -68,9 +68,9 @@ class Observed:
         return any(site.holds(str(file), int(line)) for file, line, _ in frames for site in sites)
 
     def not_reached(self, site: Site) -> str:
-        """Why a statement did not run, as the reason of an unknown verdict."""
+        """Why a statement did not run, as the reason of an unknown verdict (which says what to do about time)."""
         if self.raised is not None:
             return f"line {site.first} did not run: the program stopped at {self.raised_at}"
         if self.stopped:
-            return f"line {site.first} did not run before the time was up (--timeout allows more)"
+            return f"line {site.first} did not run before the time was up"
         return f"line {site.first} did not run in this program"

@@ -225,18 +225,25 @@ class Worker:
         said = f": {lines[-1]}" if lines else ""
         if not self.versions:
             return f"{self._python} gave no answer and ended with status {status}, is it a Python?{said}"
+        if status is not None and status < 0:  # what was printed before need not say why
+            return f"the worker was killed by {_name(-status)}"
         return f"the worker ended with status {status}{said}"
 
 
 def _ending(died: Mapping[str, int]) -> str:
     """How user code ended the process it ran in."""
+    if "unable" in died:
+        return "the process could not answer: the program closed its files, or replaced what Python needs for that"
     if "status" in died:
         return f"the program ended its process by itself (os._exit, status {died['status']})"
     number = died["signal"]
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
-        name = f"signal {number}"
     if number == signal.SIGKILL:
         return "the process was killed (SIGKILL), perhaps for want of memory"
-    return f"the program crashed ({name})"
+    return f"the program crashed ({_name(number)})"
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -221,6 +221,7 @@ def test_hostile_programs_cost_their_own_findings_alone_and_leave_nothing_runnin
     outcomes = {path[3:-3]: verdict["verdict"] for path, verdict in found.items() if "_good" not in path}
     assert outcomes == {name: outcome for name, (_, outcome) in HOSTILE.items()}
     assert all(verdict["reason"] for verdict in found.values())
+    assert all(verdict["reason"].count("--timeout") <= 1 for verdict in found.values())
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert mark not in listed
 

@@ -58,6 +58,7 @@ def test_inputs_come_from_settings_a_provider_or_a_call_in_the_source(confirm: C
         ('["f32[100,1000"]', "'f32[100,1000' is no shape ('f32[8,128]' is one)"),
         ('["f32[8]", "f32[8]"]', "does not fit `last(x)`: too many positional arguments"),
         ('["f31[8]"]', "'f31' is no dtype"),
+        ('["f32[99999999999,99999999999]"]', "'f32[99999999999,99999999999]' is too large"),
         (
             '["last"]',
             "the code fails when it is traced: TypeError: Error interpreting argument to <function last",
@@ -100,6 +101,15 @@ def test_specifications_are_shapes_keys_factories_and_plain_values() -> None:
     shapes = [(leaf.shape, str(leaf.dtype)) for leaf in found[:4]]
     assert shapes == [((8, 128), "float32"), ((), "bfloat16"), ((), "key<fry>"), ((2,), "uint32")]
     assert found[4:] == [3, "mean"]
+
+
+@pytest.mark.parametrize(
+    "spec", ["f32[1048576,1048576,1048576]", "i8[0,9999999999999999999999]", "key[999999999999999999]"]
+)
+def test_a_size_that_no_machine_holds_is_refused(spec: str) -> None:
+    with pytest.raises(specs.WrongSpec, match="too large"):
+        specs.value(spec)
+    assert specs.value("i8[1048576,1048576,1048576]").size == 1 << 60
 
 
 def test_a_dtype_is_never_guessed() -> None:

@@ -25,6 +25,12 @@ HOSTILE = {
         "needed more than 1.5 GiB",
     ),
     "stops itself": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"),
+    "kills the worker": (
+        "import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(50)",
+        "the worker was killed by SIGKILL$",
+    ),
+    "closes every file": ("import os; os.closerange(0, 200)", "could not answer"),
+    "replaces what answers": ("import json; json.dumps = None", "could not answer"),
     "cannot be parsed": ("def f(:", "SyntaxError"),
 }
 # These do harm, but not to their own request.

@@ -3,7 +3,7 @@
 Request   {"id": 7, "do": "MODULE", "in": "room" | "server", ...}      fields are the keyword arguments
 Reply     {"id": 7, "value": ...}                                      what MODULE.run(...) returned
           {"id": 7, "error": {"kind", "message", "frames"}}            what it raised; see `raised`
-          {"id": 7, "died": {"signal": 11} | {"status": 3}}            how the room ended instead of answering
+          {"id": 7, "died": {"signal": 11} | {"status": 3} | {"unable": 1}}  how the room ended unanswered
 
 `do` names a module of this package; its function `run` is called with the request's other fields. The server
 never runs user code: it forks a *room* for that, which answers requests until one has {"do": "leave"}. So user
@@ -21,6 +21,7 @@ import contextlib
 import ctypes
 import importlib
 import json
+import mmap
 import os
 import signal
 import sys
@@ -63,6 +64,7 @@ def _open_room(request: dict[str, Any], reader: BinaryIO, writer: BinaryIO) -> N
     """Fork, let the room answer, and report if it went without answering."""
     global _room_now
     read_end, write_end = os.pipe()  # the room notes here which request it is at
+    unable = mmap.mmap(-1, 1)  # and here that answering failed: user code may have closed every file
     room = os.fork()
     if room == 0:
         os.close(read_end)
@@ -73,6 +75,8 @@ def _open_room(request: dict[str, Any], reader: BinaryIO, writer: BinaryIO) -> N
             _die_with_parent()
             _room(request, reader, writer, write_end)
             status = 0
+        except BaseException:
+            unable[0] = 1
         finally:
             os._exit(status)  # no exit handlers, no waiting for threads
     os.close(write_end)
@@ -87,6 +91,8 @@ def _open_room(request: dict[str, Any], reader: BinaryIO, writer: BinaryIO) -> N
     at = _last_noted(read_end)
     if os.WIFSIGNALED(status):
         _write(writer, {"id": at, "died": {"signal": os.WTERMSIG(status)}})
+    elif at != _LEFT and unable[0]:
+        _write(writer, {"id": at, "died": {"unable": 1}})
     elif at != _LEFT:
         _write(writer, {"id": at, "died": {"status": os.WEXITSTATUS(status)}})
 

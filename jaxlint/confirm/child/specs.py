@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from typing import Any
 
@@ -16,6 +17,9 @@ _NAMES = {
 
 
 _DTYPES = frozenset({*_NAMES, *_NAMES.values(), "key", "rawkey"})
+
+
+_MOST = 1 << 60  # bytes of one input: more than any cluster holds. XLA aborts where a size leaves 64 bits
 
 
 class WrongSpec(ValueError):
@@ -52,15 +56,26 @@ def shape(dtype: str, lengths: tuple[int, ...]) -> Any:
     import jax.numpy as jnp
 
     struct: Any = jax.ShapeDtypeStruct
+    if dtype in ("key", "rawkey"):
+        _fitting(dtype, lengths, 8)
     if dtype == "key":
         return struct(lengths, jax.eval_shape(lambda: jax.random.key(0)).dtype)
     if dtype == "rawkey":
         return struct((*lengths, 2), jnp.uint32)
     name = _NAMES.get(dtype, dtype)
     try:
-        return struct(lengths, jnp.dtype(getattr(jnp, name, name)))
+        found = jnp.dtype(getattr(jnp, name, name))
     except TypeError:
         raise WrongSpec(f"{dtype!r} is no dtype (f32, bf16, i32, bool, key, ... are)") from None
+    _fitting(dtype, lengths, found.itemsize)
+    return struct(lengths, found)
+
+
+def _fitting(dtype: str, lengths: tuple[int, ...], itemsize: int) -> None:
+    """Raises WrongSpec of a shape that no machine can hold; `itemsize` in bytes."""
+    if max(lengths, default=0) > _MOST or math.prod(lengths) * itemsize > _MOST:
+        shown = f"{dtype}[{','.join(map(str, lengths))}]"
+        raise WrongSpec(f"{shown!r} is too large: no array has more than 2^60 bytes")
 
 
 def _factory(spec: str) -> Any:
