@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
@@ -123,24 +123,55 @@ def is_kept(memo: Memo, around: ast.AST) -> bool:
     """Whether a miss fills what was asked for, and nothing else around it empties that again."""
     if not memo.subject:
         return False
-    inside = {part for node in memo.miss for part in ast.walk(node)}
-    outside = [value for part, value in _bound(ast.walk(around), memo.subject) if part not in inside]
+    bound, fillers, _ = _stores_of(around)
+    outside = [value for part, value in bound.get(memo.subject, ()) if not _is_in(part, memo.miss)]
     kept = [_subject(value) if value is not None else "" for value in outside]  # `step = cache.get(key)`
     subjects = {memo.subject} if not outside else set(kept) - {""} if all(kept) else set()
-    return any(_fills(part, subject) for subject in subjects for part in inside)
+    return any(_fills(part, subject) and _is_in(part, memo.miss) for subject in subjects for part in fillers)
 
 
-def _bound(nodes: Iterable[ast.AST], name: str) -> Iterator[tuple[ast.AST, ast.expr | None]]:
-    """Where a name is bound, and to which value if that is written."""
+def _is_in(node: ast.AST, block: Sequence[ast.AST]) -> bool:
+    """Whether a node lies within one of those that follow each other, by their places."""
+    first, last = block[0], block[-1]
+    start = (first.lineno, first.col_offset)  # type: ignore[attr-defined]  # statements and expressions have places
+    end = (last.end_lineno, last.end_col_offset)  # type: ignore[attr-defined]  # as above
+    return start <= (node.lineno, node.col_offset) and (node.end_lineno, node.end_col_offset) <= end  # type: ignore[attr-defined]  # as above
+
+
+class _Stores(NamedTuple):
+    """Where names are bound in a function, loop or module, and to which value if that is written; what may fill
+    something."""
+
+    bound: dict[str, list[tuple[ast.AST, ast.expr | None]]]
+    fillers: list[ast.AST]
+    shared: set[str]  # global and nonlocal names
+
+
+def _stores_of(around: ast.AST) -> _Stores:
+    known: _Stores | None = around.__dict__.get("memo_stores")
+    if known is None:
+        known = around.memo_stores = _found_stores(around)  # type: ignore[attr-defined]  # once for each tree
+    return known
+
+
+def _found_stores(around: ast.AST) -> _Stores:
     values: dict[ast.AST, ast.expr | None] = {}
-    for node in nodes:
+    found = _Stores({}, [], set())
+    for node in ast.walk(around):
         if isinstance(node, ast.Assign):
             values.update(dict.fromkeys(node.targets, node.value))
         elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)):
             values[node.target] = node.value
-        named = isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load)
-        if named and dotted(node) == name:  # type: ignore[arg-type]  # an expression if it is named
-            yield node, values.get(node)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            found.bound.setdefault(dotted(node), []).append((node, values.get(node)))
+            found.fillers.append(node)
+        elif isinstance(node, ast.Call) or (
+            isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        ):
+            found.fillers.append(node)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            found.shared.update(node.names)
+    return found
 
 
 def _fills(node: ast.AST, subject: str) -> bool:
@@ -163,6 +194,6 @@ def outlives(memo: Memo, scope: ast.AST) -> bool:
         return True  # of a module
     parameters = {a.arg for a in ast.walk(scope.args) if isinstance(a, ast.arg)}
     if root in parameters:
-        return bool(dot) or any(_fills(p, root) and isinstance(p, ast.Subscript) for p in ast.walk(scope))
-    shared = {n for s in ast.walk(scope) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
-    return root in shared or not any(True for _ in _bound(ast.walk(scope), root))
+        fillers = _stores_of(scope).fillers
+        return bool(dot) or any(isinstance(part, ast.Subscript) and _fills(part, root) for part in fillers)
+    return root in _stores_of(scope).shared or root not in _stores_of(scope).bound

@@ -51,7 +51,7 @@ def _is_remembered(scope: ast.AST, node: ast.AST) -> bool:
     path = _path(scope, node)
     loops = [i for i in range(len(path) - 1) if _repeats(path[i], path[i + 1])]
     within = path[loops[-1] :] if loops else path
-    return any(outlives(memo, scope) and is_kept(memo, scope) for memo in memos(within))
+    return any(is_kept(memo, scope) and outlives(memo, scope) for memo in memos(within))
 
 
 def _path(scope: ast.AST, node: ast.AST) -> list[ast.AST]:
