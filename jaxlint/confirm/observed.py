@@ -33,6 +33,11 @@ class Observed:
         found: Sequence[Run] = self._runs.get((site.file, site.first), ())
         return found
 
+    @property
+    def watched(self) -> list[Run]:
+        """The runs of all statements that were watched."""
+        return [run for runs in self._runs.values() for run in runs]
+
     def every_run(self, claim: Claim) -> Iterator[tuple[Site, Run]]:
         """The runs of a claim's statements."""
         for site in claim.sites:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from jaxlint.confirm.arms import absorbed
+from jaxlint.confirm.claim import Site
 from jaxlint.confirm.observing import Observer, Program
 from jaxlint.confirm.overlay import Overlay, import_root
 from jaxlint.confirm.process import Raised, Unanswered
@@ -44,10 +45,12 @@ def fixed_program(
     fixed: Fixed,
     how: Mapping[str, Any],
     keep: Sequence[Kept] = (),
+    sites: Sequence[Site] = (),
 ) -> Iterator[Program | str]:
     """The program with a fix made in one of its files, run from a temporary copy; or why it cannot be run.
 
-    `how` is how the program is run, `keep` names traces that are to be compared.
+    `how` is how the program is run, `keep` names traces that are to be compared, `sites` are statements of the
+    fixed file to watch.
     """
     try:
         overlay = Overlay(*fixed)
@@ -58,7 +61,8 @@ def fixed_program(
         try:
             where = {"root": overlay.root} if how else {}
             path = os.path.join(overlay.root, os.path.relpath(program, import_root(fixed.file)))
-            found = observer.program(path, source.text.encode(), (), keep=keep, **{**how, **where})
+            there = [site._replace(file=overlay.file) for site in sites]
+            found = observer.program(path, source.text.encode(), there, keep=keep, **{**how, **where})
         except (Unanswered, Raised) as error:
             yield str(error)
             return

@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from jaxlint.confirm.arms import absorbed, configuration, faults, growth, retrace, told, trace_faults
+from jaxlint.confirm.arms.memory import Threshold
 from jaxlint.confirm.claim import Claim, Site
 from jaxlint.confirm.judgement import Judgement
 from jaxlint.confirm.observed import Observed
 
 Judge = Callable[[Claim, Observed], Judgement]
+Weigh = Callable[[Claim, Observed, Threshold], Judgement]
 
 
 class Recipe(NamedTuple):
@@ -22,7 +24,8 @@ class Recipe(NamedTuple):
 
     `growth` asks for memory to be counted around each statement; `compare` judges a second run with jit switched
     off beside the first, `fixed` a run of the fixed program, and says whether the fix pays. With `memory` the
-    boundary around the claim is compiled for each target, and `judge` is asked only where that decides nothing.
+    boundary around the claim is compiled for each target; the others are for where there is none.
+    `weigh` judges by what counts as a saving of memory.
     `passing` asks for what a statement outside jit holds for a moment, in a run of its own.
     `traced` says that in a module, which is no program, tracing a function shows it; else the function is called,
     `times` over. With `again` a second call with other values shows it, else one that differs in what the claim
@@ -31,6 +34,7 @@ class Recipe(NamedTuple):
     """
 
     judge: Judge | None = None
+    weigh: Weigh | None = None
     growth: bool = False
     compare: Callable[[Claim, Observed, Observed], Judgement] | None = None
     fixed: Callable[[Claim, Judgement, Observed, Observed], tuple[Judgement, bool]] | None = None
@@ -63,12 +67,12 @@ RECIPES: Mapping[str, Recipe] = {
     **dict.fromkeys(("JAX203", "JAX204"), Recipe(absorbed.once_per_trace, more=absorbed.callers)),
     "JAX210": Recipe(compare=absorbed.other_without_jit),
     **dict.fromkeys(("JAX301", "JAX304", "JAX305", "JAX309", "JAX310", "JAX311", "JAX313"), _MEMORY),
-    "JAX303": Recipe(growth.put_at, memory=True, growth=True, traced=True),
+    "JAX303": Recipe(memory=True, passing=True, traced=True),
     "JAX316": Recipe(told.judge, memory=True, traced=True),
-    "JAX603": Recipe(growth.put_at, memory=True, growth=True, traced=True),
+    "JAX603": Recipe(weigh=growth.put_at, memory=True, growth=True, traced=True),
     "JAX306": Recipe(passing=True),
     "JAX307": Recipe(growth.held_at, growth=True),
-    "JAX314": Recipe(growth.put_at, growth=True),
+    "JAX314": Recipe(weigh=growth.put_at, growth=True),
     **dict.fromkeys(("JAX308", "JAX401", "JAX402", "JAX403", "JAX404"), _GROWTH),
     **dict.fromkeys(("JAX501", "JAX502", "JAX505"), _CONFIGURATION),
     "JAX503": Recipe(configuration.too_late),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from jaxlint.confirm.arms.memory import Threshold
@@ -57,15 +57,26 @@ class Runs:
         return self._observer.program(self._file, self._source.text.encode(), sites, **how)
 
     def fixed(
-        self, one: Claim, keep: Sequence[Kept] = (), *, hold: bool = False
+        self, one: Claim, keep: Sequence[Kept] = (), *, hold: bool = False, peaks: bool = False
     ) -> AbstractContextManager[Program | str]:
-        """The program with the fix of a claim's finding, or why it cannot be run."""
+        """The program with the fix of a claim's finding, or why it cannot be run.
+
+        With `peaks` the claim's statement is watched for what it holds in passing.
+        """
         file = one.site.file
         source = self._sources.parsed(file)
         assert one.finding.fix is not None
         fixed = Fixed(file, apply_fixes(source.text, [one.finding.fix]), source.encoding)
-        how = {**self.uses.how, "hold": hold}
-        return fixed_program(self._observer, self._file, self._source, fixed, how, keep)
+        how = {**self.uses.how, "hold": hold, "peaks": peaks}
+        sites = (one.site,) if peaks else ()
+        if peaks and fixed.text.count("\n") != source.text.count("\n"):
+            return nullcontext("the fix moves its lines")
+        return fixed_program(self._observer, self._file, self._source, fixed, how, keep, sites)
+
+    @property
+    def least(self) -> Threshold:
+        """From when on memory counts that a program takes here."""
+        return Threshold(self.options.min_bytes, self.options.min_share)
 
     def threshold(self, target: Target, one: Claim, written: Program) -> Threshold:
         """From when on a saving counts. Where sizes are made up, for annotations, only its share says something."""
@@ -73,4 +84,4 @@ class Runs:
             return Threshold(1, self.options.min_share)
         if target.kind == CUDA and one.finding.code not in _EXACT:
             return Threshold(self.options.min_bytes_cuda, self.options.min_share, noise=True)
-        return Threshold(self.options.min_bytes, self.options.min_share)
+        return self.least

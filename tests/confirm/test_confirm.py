@@ -352,3 +352,89 @@ def test_growth_of_host_memory_is_what_the_program_keeps(confirm: Check, rows: i
     [verdict] = verdicts(confirm({"program.py": CACHE.format(shape=f"({rows}, 8)", keys=60)}), "JAX402")
     assert verdict["verdict"] == "confirmed"
     assert rows * 64 < held(verdict) < rows * 64 + 1536  # jax keeps some beside it
+
+
+def test_growth_that_stops_is_not_growth_each_time(confirm: Check) -> None:
+    program = """
+        import jax.numpy as jnp
+
+        store = {}
+
+        def load(i):
+            if i not in store:
+                store[i] = jnp.ones((256, 1024)) * i
+            return store[i]
+
+        def run(keys):
+            t = 0.0
+            for i in range(30):
+                t += float(load(i % keys).sum())
+            return t
+
+        print(run({keys}))
+    """
+    for keys, outcome in ((3, "unknown"), (30, "confirmed")):
+        source = program.replace("{keys}", str(keys))
+        [verdict] = verdicts(confirm({"program.py": source}), "JAX403")
+        assert verdict["verdict"] == outcome, verdict["reason"]
+
+
+@pytest.mark.parametrize(("width", "outcome"), [(1, "unknown"), (1024, "confirmed")])
+def test_a_few_bytes_a_round_are_no_growth_to_speak_of(confirm: Check, width: int, outcome: str) -> None:
+    program = """
+        import jax
+        import jax.numpy as jnp
+
+        @jax.jit
+        def step(w):
+            return w * 0.9, w[:{width}] * 2
+
+        def train():
+            w, kept = jnp.zeros(4096), []
+            for i in range(20):
+                w, loss = step(w)
+                kept.append(loss)
+            return w, kept
+
+        hist = []
+
+        def pile():
+            for i in range(20):
+                hist.append(jnp.ones((256, 256)))
+
+        train()
+        pile()
+    """.replace("{width}", str(width))
+    found = [one for one in confirm({"program.py": program}) if one["code"] == "JAX308"]
+    [verdict] = [one["confirm"][0] for one in found if "`loss`" in one["message"]]
+    assert verdict["verdict"] == outcome, verdict["reason"]
+
+
+EAGER_STACK = """
+import jax
+import jax.numpy as jnp
+
+
+def total(xs):
+    return jax.lax.scan(lambda c, x: (c + x, {stacked}), {first}, xs)[0]
+
+
+print(total(jnp.ones({size})).sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("stacked", "first", "size", "outcome"),
+    [
+        ("c", "0.0", 4, "refuted"),
+        ("c", "0.0", 1_000_000, "confirmed"),
+        # What is used of the result is large, the stack is not.
+        ("c[0]", "jnp.ones(1_000_000)", 4, "refuted"),
+    ],
+)
+def test_an_eager_stack_counts_by_its_own_size(
+    confirm: Check, stacked: str, first: str, size: int, outcome: str
+) -> None:
+    program = EAGER_STACK.format(stacked=stacked, first=first, size=size)
+    [verdict] = verdicts(confirm({"program.py": program}), "JAX303")
+    assert verdict["verdict"] == outcome, verdict["reason"]

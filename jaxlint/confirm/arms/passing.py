@@ -1,4 +1,4 @@
-"""JAX306: what a statement that runs outside jit holds in passing, and what it would take under jit."""
+"""JAX306, and JAX303 outside jit: what a statement holds in passing, and what under jit or as fixed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from jaxlint.confirm.arms.memory import Threshold, arm
+from jaxlint.confirm.arms.memory import Threshold, arm, too_little
 from jaxlint.confirm.claim import Claim
 from jaxlint.confirm.judgement import Judgement, confirmed, refuted, undecided
 from jaxlint.confirm.observed import Observed
@@ -40,6 +40,20 @@ def peak_of(claim: Claim, seen: Observed) -> int:
     return max(
         (_own(run)[0] for run in seen.runs(claim.site) if "peak_bytes" in run and "after" in run), default=0
     )
+
+
+def beside_fix(claim: Claim, seen: Observed, fixed: Observed, threshold: Threshold) -> Judgement:
+    """What a statement adds at its peak, and what it adds in a fixed program that was watched there alone."""
+    before = peak_of(claim, seen)
+    after = max(
+        (_own(run)[0] for run in fixed.watched if "peak_bytes" in run and "after" in run), default=None
+    )
+    if after is None:
+        return undecided("the statement did not run in the fixed program")
+    figures = f"{size(before)} of arrays at the peak as written, {size(after)} as fixed"
+    if threshold.passed(before - after, before):
+        return confirmed(figures)
+    return too_little("the fix", before - after, threshold, figures)
 
 
 def jitted_there(claim: Claim, fixed: Observed) -> int | None:
