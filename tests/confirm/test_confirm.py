@@ -365,13 +365,13 @@ def test_growth_that_stops_is_not_growth_each_time(confirm: Check) -> None:
                 store[i] = jnp.ones((256, 1024)) * i
             return store[i]
 
-        def run(keys):
+        def run():
             t = 0.0
             for i in range(30):
-                t += float(load(i % keys).sum())
+                t += float(load(i % {keys}).sum())
             return t
 
-        print(run({keys}))
+        run()
     """
     for keys, outcome in ((3, "unknown"), (30, "confirmed")):
         source = program.replace("{keys}", str(keys))
