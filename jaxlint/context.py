@@ -97,12 +97,14 @@ class Context:
     def importing(self, dotted: str) -> tuple[str, tuple[Edit, ...]] | None:
         """The file's own spelling of a library name, with the edit that imports it where none is there yet.
 
-        None where it is not imported and cannot be, since its usual name is taken.
+        None where it is not imported and cannot be, since its usual name is taken, or where the name that it has
+        means something else in some function of the file.
         """
-        spelled = self.spell(dotted)
-        if spelled is not None:
-            return spelled, ()
         from jaxlint.fix import imports
 
+        spelled = self.spell(dotted)
+        if spelled is not None:
+            module = spelled.partition(".")[0]
+            return None if imports.is_bound_otherwise(module, self.focus.tree) else (spelled, ())
         added = imports.add(dotted, self.focus.tree)
         return (added.spelled, (added.edit,)) if added is not None else None

@@ -220,3 +220,75 @@ def test_an_argument_after_what_a_star_brings(tmp_path: Path) -> None:
 def test_an_argument_before_a_star(tmp_path: Path) -> None:
     fix = suggestion("JAX101", SPREAD.format(given="x, i * 0.5, *[]"), tmp_path)
     assert fix is not None and fix.edits[0].text == "jnp.asarray(i * 0.5)"
+
+
+CAUGHT = """
+import contextlib
+import pytest
+
+
+@jax.jit
+def fast(x):
+    return np.tanh(x)
+
+
+def helper(x):
+    return fast(x)
+
+
+def slow(x):
+    return x
+
+
+alias = {{"f": fast}}
+table = {{}}
+table["f"], first = fast, 1
+
+
+def run(x):
+{body}
+"""
+LIVES_ON = [
+    "try:\n return fast(x)\nexcept Exception:\n return slow(x)",
+    "try:\n return helper(x)\nexcept (ValueError, TypeError):\n return slow(x)",
+    "try:\n return alias['f'](x)\nexcept:\n return slow(x)",
+    "try:\n return table['f'](x)\nexcept Exception:\n return slow(x)",
+    "try:\n return fast(x)\nexcept jax.errors.TracerArrayConversionError:\n return slow(x)",
+    "try:\n return fast(x)\nexcept Exception:\n if x is None:\n  return slow(x)\n raise",
+    "with contextlib.suppress(TypeError):\n return fast(x)",
+    "with pytest.raises(TypeError):\n fast(x)",
+]
+STOPS = [
+    "return fast(x)",
+    "try:\n return fast(x)\nexcept ValueError:\n return slow(x)",
+    "try:\n return fast(x)\nexcept Exception as error:\n print(x)\n raise RuntimeError() from error",
+    "try:\n return slow(x)\nexcept Exception:\n return x",
+    "try:\n return fast(x)\nfinally:\n print(x)",
+]
+
+
+@pytest.mark.parametrize("body", LIVES_ON + STOPS)
+def test_an_error_that_the_program_lives_on(body: str, tmp_path: Path) -> None:
+    source = (
+        CAUGHT.format(body="".join(f"    {line}\n" for line in body.split("\n"))) + "\n\nrun(jnp.ones(2))\n"
+    )
+    fix = suggestion("JAX206", source, tmp_path)
+    assert fix is not None
+    assert fix.applicability is (Applicability.UNSAFE if body in LIVES_ON else Applicability.SAFE)
+
+
+@pytest.mark.parametrize(
+    ("line", "there"),
+    [
+        ("jnp = 3", False),
+        ("for jnp in (1, 2): pass", False),
+        ("g = lambda jnp: jnp", False),
+        ("import numpy as jnp", False),
+        ("import jax.numpy as jnp", True),
+        ("from jax import numpy as jnp", True),
+        ("pass", True),
+    ],
+)
+def test_a_name_that_means_something_else_inside(line: str, there: bool, tmp_path: Path) -> None:
+    source = f"@jax.jit\ndef f(x):\n    {line}\n    return np.tanh(x)\n\n\nf(np.ones(2))\n"
+    assert (suggestion("JAX206", source, tmp_path) is not None) is there

@@ -44,6 +44,31 @@ def add(dotted: str, tree: ast.Module) -> Import | None:
     return Import(name + dotted.removeprefix(module), edit) if edit is not None else None
 
 
+def is_bound_otherwise(name: str, tree: ast.Module) -> bool:
+    """Whether a name that a file imports is also a parameter, a variable, a definition or another import there."""
+    imported: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.arg) and node.arg == name:
+            return True
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
+            return True
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            imported.update(_modules(node, name))
+    return len(imported) > 1
+
+
+def _modules(statement: ast.Import | ast.ImportFrom, name: str) -> Iterator[str]:
+    """What an import gives a name to."""
+    origin = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+    for alias in statement.names:
+        if alias.asname == name:
+            yield origin + alias.name
+        elif alias.asname is None and alias.name.partition(".")[0] == name:
+            yield origin + name
+
+
 def _names(tree: ast.Module) -> Iterator[str]:
     """Every name that means something somewhere in the file."""
     for node in ast.walk(tree):

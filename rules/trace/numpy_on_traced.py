@@ -12,6 +12,7 @@ from jaxlint.pattern import pattern
 from jaxlint.rule import Rule
 
 from . import _tracing as tracing
+from ._caught import may_be_caught
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -95,14 +96,20 @@ def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
 
 def _applicability(node: cst.CSTNode, ctx: Context) -> Applicability:
     """Safe where the function around is jitted where it is defined: whoever calls it, it gets tracers. Other code
-    may also run with host arrays, whose float64 and int64 values jax.numpy would round or wrap."""
+    may also run with host arrays, whose float64 and int64 values jax.numpy would round or wrap, and a program that
+    goes on when the function raises would take another way."""
     import libcst as cst
 
     around = next((p for p in ctx.parents(node) if isinstance(p, (cst.FunctionDef, cst.Lambda))), None)
     if not isinstance(around, cst.FunctionDef):
         return Applicability.UNSAFE
     decorators = (ctx.focus.code(decorator.decorator) for decorator in around.decorators)
-    return Applicability.SAFE if any(map(_JIT.search, decorators)) else Applicability.UNSAFE
+    jitted = any(map(_JIT.search, decorators))
+    return (
+        Applicability.SAFE
+        if jitted and not may_be_caught(around.name.value, ctx.focus.tree)
+        else Applicability.UNSAFE
+    )
 
 
 def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
