@@ -18,11 +18,13 @@ from jaxlint.confirm.proof import (
     counterpart,
     is_runnable,
     name_of,
+    prints_the_same,
     same_results,
 )
 from jaxlint.confirm.runs import Runs
 from jaxlint.confirm.targets import Target
 from jaxlint.confirm.verdict import Outcome
+from jaxlint.record import replace
 
 # What jax says of a buffer that was donated and is needed all the same: then it could not be given away.
 _NEEDED_AFTERWARDS = ("deleted", "donate")
@@ -74,7 +76,8 @@ class Weighing:
             )
         fix = one.finding.fix
         if not can_be_made(fix):
-            return self._without_fix(one, written, measured)
+            alone = self._without_fix(one, written, measured)
+            return self._if_given_away(one, written, alone) if one.finding.code == "JAX301" else alone
         with self._runs.fixed(one, [measured.name]) as fixed:
             if isinstance(fixed, str):
                 return self._without_fix(
@@ -98,8 +101,46 @@ class Weighing:
                 judgement = judgement._replace(reason=judgement.reason + capacity(figures, target))
             if note:
                 judgement = judgement._replace(reason=f"{judgement.reason}; {note}")
+                if one.finding.code == "JAX301" and judgement.outcome is Outcome.CONFIRMED:
+                    judgement = judgement._replace(outcome=Outcome.UNKNOWN)  # a donation has to be tried
             verdicts.append(verdict_of(judgement, target.name))
         return Judged(tuple(verdicts))
+
+    def _if_given_away(self, one: Claim, written: Program, alone: Judged) -> Judged:
+        """JAX301 without a fix that could be made: confirmed only if the program goes on without the old arrays."""
+        if all(verdict.outcome is not Outcome.CONFIRMED for verdict in alone.verdicts):
+            return alone
+        outcome, note = self._given_away(one, written)
+        return Judged(
+            tuple(
+                replace(verdict, outcome=outcome, reason=f"{verdict.reason}; {note}")
+                if verdict.outcome is Outcome.CONFIRMED
+                else verdict
+                for verdict in alone.verdicts
+            )
+        )
+
+    def _given_away(self, one: Claim, written: Program) -> tuple[Outcome, str]:
+        """What becomes of the program when it donates as the finding shows."""
+        unknown = Outcome.UNKNOWN
+        if one.finding.fix is None or not one.finding.fix.edits or self._runs.uses.how:
+            return (
+                unknown,
+                "whether anything else still needs them is not known: donate them and run the program",
+            )
+        with self._runs.fixed(one) as donating:
+            if isinstance(donating, str):
+                return unknown, f"the donating program could not be run: {donating}"
+            raised = donating.seen.raised
+            if raised is not None and written.seen.raised is None:
+                needed = any(word in str(raised["message"]) for word in _NEEDED_AFTERWARDS)
+                failure = f"with them donated the program fails at {donating.seen.raised_at}"
+                return (Outcome.REFUTED if needed else unknown), failure
+            if donating.seen.stopped or raised is not None:
+                return unknown, "neither the program nor the donating one came to its end"
+            if prints_the_same(written, donating) is False:
+                return unknown, "with them donated the program prints something else"
+        return Outcome.CONFIRMED, "with them donated the program ends as before"
 
     def _by_itself(
         self, one: Claim, written: Program, measured: Measured, target: Target, figures: Figures

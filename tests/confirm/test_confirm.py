@@ -438,3 +438,35 @@ def test_an_eager_stack_counts_by_its_own_size(
     program = EAGER_STACK.format(stacked=stacked, first=first, size=size)
     [verdict] = verdicts(confirm({"program.py": program}), "JAX303")
     assert verdict["verdict"] == outcome, verdict["reason"]
+
+
+DONATION = """
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(w, x):
+    return w * 0.9 + x
+
+
+def train():
+    w = jnp.zeros((1024, 1024))
+    kept = []
+    for i in range(3):
+        w = step(w, jnp.ones((1024, 1024)))
+        if i % 2 == {which}:
+            kept.append(w)
+    return sum(one.sum() for one in kept) + w.sum()
+
+
+print(train())
+"""
+
+
+@pytest.mark.parametrize(("which", "outcome"), [(0, "refuted"), (2, "confirmed")])
+def test_a_donation_is_tried_where_no_fix_is_sure(confirm: Check, which: int, outcome: str) -> None:
+    [verdict] = verdicts(confirm({"program.py": DONATION.format(which=which)}), "JAX301")
+    assert verdict["verdict"] == outcome, verdict["reason"]
+    said = "donated the program fails" if outcome == "refuted" else "the program ends as before"
+    assert said in verdict["reason"]
