@@ -222,7 +222,7 @@ def test_hostile_programs_cost_their_own_findings_alone_and_leave_nothing_runnin
     assert outcomes == {name: outcome for name, (_, outcome) in HOSTILE.items()}
     assert all(verdict["reason"] for verdict in found.values())
     assert all(verdict["reason"].count("--timeout") <= 1 for verdict in found.values())
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert mark not in listed
 
 

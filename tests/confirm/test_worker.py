@@ -97,7 +97,7 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
             path = tmp_path / "hangs.py"
             path.write_text(sleeper.replace("SETSID", "pass") + "\nwhile True: pass\n")
             worker.ask("load", module="hangs", file=str(path), timeout=2)
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True)
     assert mark not in listed.stdout
 
 
@@ -125,7 +125,7 @@ def test_what_has_its_own_session_and_environment_is_ended(end: str, tmp_path: P
         contextlib.suppress(Unanswered),
     ):
         load(worker, tmp_path, source + end)
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True)
     assert mark not in listed.stdout
 
 
