@@ -26,10 +26,10 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sou
 
     def check(files: list[SourceFile], *rest: object, **options: object) -> object:
         seen.extend(files)
-        return made_engine.check(files, *rest, **options)  # type: ignore[arg-type]
+        return made_engine.check(files, *rest, **options)  # type: ignore[arg-type]  # options are passed on
 
     module = ModuleType("jaxlint.check")
-    module.check = check  # type: ignore[attr-defined]
+    module.check = check  # type: ignore[attr-defined]  # a module made here
     monkeypatch.setitem(sys.modules, "jaxlint.check", module)
     monkeypatch.setattr(registry, "listed", lambda: made_engine.RULES)
     monkeypatch.chdir(tmp_path)

@@ -33,9 +33,9 @@ def test_fields_of_the_base_come_first_and_defaults_are_filled_in() -> None:
     assert repr(Made("a")) == "Made(name='a', size=1, parts=())"
     assert Made("a", parts=(Made("b", 2),)).total == 3
     with pytest.raises(TypeError):
-        Made()  # type: ignore[call-arg]
+        Made()  # type: ignore[call-arg]  # wrong on purpose
     with pytest.raises(TypeError):
-        Made("a", colour="red")  # type: ignore[call-arg]
+        Made("a", colour="red")  # type: ignore[call-arg]  # wrong on purpose
 
 
 def test_equal_by_value_and_class() -> None:

@@ -23,7 +23,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    return main([*arguments, "--output-format", "concise"]), *capsys.readouterr()  # type: ignore[return-value]
+    return main([*arguments, "--output-format", "concise"]), *capsys.readouterr()  # type: ignore[return-value]  # a star of a named tuple has no fixed length
 
 
 def test_quickstart_and_once_more(capsys: pytest.CaptureFixture[str]) -> None:

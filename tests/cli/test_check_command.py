@@ -53,7 +53,7 @@ class Jaxlint:
 def jaxlint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Jaxlint:
     """The command line with the made-up engine, in an empty directory."""
     engine = ModuleType("jaxlint.check")
-    engine.check = made_engine.check  # type: ignore[attr-defined]
+    engine.check = made_engine.check  # type: ignore[attr-defined]  # a module made here
     monkeypatch.setitem(sys.modules, "jaxlint.check", engine)
     monkeypatch.setattr(registry, "listed", lambda: made_engine.RULES)
     monkeypatch.chdir(tmp_path)

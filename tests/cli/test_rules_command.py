@@ -87,8 +87,8 @@ def test_explain_by_code_and_by_slug(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize("code", ENGINE_CODES, ids=lambda code: code.code)
 def test_explain_engine_code(code: object, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("explain", code.code) == 0  # type: ignore[attr-defined]
-    assert code.summary in capsys.readouterr().out  # type: ignore[attr-defined]
+    assert run("explain", code.code) == 0  # type: ignore[attr-defined]  # the parameters are of two classes
+    assert code.summary in capsys.readouterr().out  # type: ignore[attr-defined]  # the parameters are of two classes
 
 
 def test_explain_renders_for_a_terminal(

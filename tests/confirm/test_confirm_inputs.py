@@ -120,7 +120,7 @@ def test_a_dtype_is_never_guessed() -> None:
 def test_calls_are_evaluated_without_arrays() -> None:
     source = "a = jnp.zeros((1 << 20, 1 << 20))\nfirst, second = a.T, 3\nf(first, n=second)\n"
     module = ModuleType("made")
-    module.jnp = jnp  # type: ignore[attr-defined]
+    module.jnp = jnp  # type: ignore[attr-defined]  # a module made here
     args, kwargs = callsites.inputs(module, source, "f")
     assert isinstance(args[0], jax.ShapeDtypeStruct)
     assert (args[0].shape, kwargs) == ((1 << 20, 1 << 20), {"n": 3})

@@ -15,7 +15,7 @@ from jaxlint import registry
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import run_fixed  # noqa: E402
+import run_fixed  # noqa: E402 - its folder is put on the path above
 
 PROGRAMS = [program for program in run_fixed.programs() if not program.name.endswith(("good.py", "ok.py"))]
 PROGRAMS = [program for program in PROGRAMS if "good_" not in program.name]

@@ -52,7 +52,7 @@ def look_up(name: str) -> "list[list[str]] | None":
 
 def parameters(thing: object) -> "list[list[str]]":
     try:
-        found = inspect.signature(thing).parameters.values()  # type: ignore[arg-type]
+        found = inspect.signature(thing).parameters.values()  # type: ignore[arg-type]  # whatever bears the name
     except (TypeError, ValueError):
         return [[], []]
     return [[p.name for p in found if p.kind in _POSITIONAL], [p.name for p in found]]

@@ -16,7 +16,7 @@ def _diffrax(name: str, function: Callable[..., Any]) -> None:
     import jax.numpy as jnp
 
     diffrax = pytest.importorskip("diffrax")
-    field: Callable[..., Any] = lambda t, y, args: -y  # noqa: E731
+    field: Callable[..., Any] = lambda t, y, args: -y  # noqa: E731 - typed for the calls below
     options: dict[str, Any] = {"saveat": diffrax.SaveAt(t1=True)}
     control = diffrax.VirtualBrownianTree(0.0, 1.0, 0.1, (), jax.random.key(0))
     if name == "ODETerm":
@@ -73,8 +73,8 @@ def _jaxopt(name: str, function: Callable[..., Any]) -> None:
     jaxopt = pytest.importorskip("jaxopt")
     import optax
 
-    residual: Callable[..., Any] = lambda x: (function(x), 0.5 * x)[1]  # noqa: E731
-    loss: Callable[..., Any] = lambda x: (function(x), jnp.sum(x**2))[1]  # noqa: E731
+    residual: Callable[..., Any] = lambda x: (function(x), 0.5 * x)[1]  # noqa: E731 - typed for the calls below
+    loss: Callable[..., Any] = lambda x: (function(x), jnp.sum(x**2))[1]  # noqa: E731 - typed for the calls below
     x0 = jnp.ones(2)
     if name == "Bisection":
         jaxopt.Bisection(residual, -1.0, 2.0).run()

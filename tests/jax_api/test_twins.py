@@ -22,7 +22,7 @@ def named(module: ModuleType, dotted: str) -> Any:
 
 def keywords(function: object) -> set[str]:
     try:
-        return set(inspect.signature(function).parameters)  # type: ignore[arg-type]
+        return set(inspect.signature(function).parameters)  # type: ignore[arg-type]  # whatever bears the name
     except (TypeError, ValueError):
         return set()
 

@@ -28,7 +28,7 @@ def applied(source: str, *findings: Finding, unused: bool = True, **options: obj
         tree = ast.parse(source)
     except SyntaxError:
         tree = None
-    return apply(findings, source, tree, KNOWN, unused, path="a.py", **options)  # type: ignore[arg-type]
+    return apply(findings, source, tree, KNOWN, unused, path="a.py", **options)  # type: ignore[arg-type]  # options are passed on
 
 
 # ---------------------------------------------------------------- where a comment holds

@@ -31,7 +31,7 @@ def touch(*paths: str) -> None:
 
 
 def shown(*paths: str, **options: object) -> list[str]:
-    return [file.path for file in survey(paths, **options).files]  # type: ignore[arg-type]
+    return [file.path for file in survey(paths, **options).files]  # type: ignore[arg-type]  # options are passed on
 
 
 # ---------------------------------------------------------------- paths

@@ -76,7 +76,7 @@ def test_sarif_refuses_what_is_wrong() -> None:
 
 def sarif_run(*arguments: Any, **options: Any) -> dict[str, Any]:
     [run] = json.loads(written(a_run(*arguments, **options), "sarif"))["runs"]
-    return run  # type: ignore[no-any-return]
+    return run  # type: ignore[no-any-return]  # what JSON holds has no type
 
 
 def test_sarif_result() -> None:

@@ -62,13 +62,11 @@ _DATA = ("Array", "ndarray", "Any", "PyTree", "Tensor")
 def _settings(cls: ClassInfo, function: Function, unknown: Value) -> Value:
     """An object of a dataclass of settings that nobody in view makes. Its fields are what their annotations say,
     never the defaults: whoever makes it may have given others. What holds arrays is data, and stays unknown."""
+    if not cls.dataclass or cls.family or cls.unresolved:
+        return unknown
     says = {field: cls.annotation(field) for field in cls.all_fields()}
-    if (
-        not cls.dataclass
-        or cls.family
-        or cls.unresolved
-        or any(word in " ".join(says.values()) for word in _DATA)
-    ):
+    text = " ".join(says.values())
+    if any(word in text for word in _DATA):
         return unknown
     thing = Instance(cls, None, 0, function.node)
     for field, annotation in says.items():
