@@ -10,9 +10,9 @@ from jaxlint.flow.device_memory.capturing import PendingCapture
 from jaxlint.flow.device_memory.donating import PendingUselessDonation
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.candidates import one_signature
-from jaxlint.flow.domain.closures import Closure, PartialApi
+from jaxlint.flow.domain.closures import Closure, PartialApi, run_by
 from jaxlint.flow.domain.freshness import freshness
-from jaxlint.flow.domain.kinds import API, BOUNDARY, FUNCTION, INSTANCE, ONE_OF, PARTIAL, UNKNOWN
+from jaxlint.flow.domain.kinds import API, BOUNDARY, ONE_OF, PARTIAL, UNKNOWN
 from jaxlint.flow.domain.operand import closure_word
 from jaxlint.flow.domain.tags import FRESH
 from jaxlint.flow.domain.values import Value
@@ -74,9 +74,6 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 
 
 def _closure_of(frame: Frame, target: Value, call: Call) -> Closure | None:
-    if target.kind == FUNCTION:
-        closure: Closure = target.data
-        return closure
     if target.kind == ONE_OF:
         return _closure_of(frame, target.data[0], call)
     if target.kind == BOUNDARY:
@@ -84,20 +81,7 @@ def _closure_of(frame: Frame, target: Value, call: Call) -> Closure | None:
         return nested
     if target.kind == PARTIAL:
         return partial_closure(frame, target.data)
-    if target.kind == INSTANCE:
-        method = target.data.cls.lookup("__call__")
-        if method is not None:
-            made = Closure(
-                method,
-                method.cls.scope if method.cls else None,
-                target.data.home,
-                target.data.loop,
-                call.node,
-            )
-            made.receiver = target
-            made.via = "instance"
-            return made
-    return None
+    return run_by(target, call.node)
 
 
 def _goes_by_position(dotted: str, closure: Closure | None, target: Value, call: Call) -> bool:

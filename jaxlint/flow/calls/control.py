@@ -11,13 +11,12 @@ from jaxlint.flow.calls.updates import holds_updated
 from jaxlint.flow.device_memory.chunks import note_chunks
 from jaxlint.flow.device_memory.pending_scan import PendingScan, is_nothing
 from jaxlint.flow.domain.boundary_state import BoundaryState
-from jaxlint.flow.domain.closures import Closure, PartialApi
+from jaxlint.flow.domain.closures import Closure, PartialApi, run_by
 from jaxlint.flow.domain.freshness import freshness
 from jaxlint.flow.domain.kinds import (
     BOUNDARY,
     CONSTANT,
     DEVICE,
-    FUNCTION,
     HOST,
     INSTANCE,
     PARAMETER,
@@ -50,7 +49,7 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if dotted == "flax.nnx.scan" and call.argument(0, "f") is None:
         return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))  # `@nnx.scan(in_axes=…)`
     if call.decorator:
-        scanned = closure_of(frame, call.positional[0], call) if call.positional else None
+        scanned = run_by(call.positional[0], call.node) if call.positional else None
         if dotted == "flax.nnx.scan" and scanned is not None and not frame.quiet:
             frame.log.append(PendingScan(frame, dotted, call, scanned, None))
         return UNKNOWN_VALUE
@@ -67,7 +66,7 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             operands = call.positional[3:] if last == "cond" else []
             call_value(frame, value, Call(call.node, operands, {}))
             continue
-        closure = closure_of(frame, value, call)
+        closure = run_by(value, call.node)
         if closure is None:
             continue
         traced = _trace_body(frame, closure, last, call)
@@ -89,22 +88,6 @@ def _bodies(dotted: str, call: Call) -> list[Value]:
         else:
             flat.append(value)
     return flat
-
-
-def closure_of(frame: Frame, value: Value, call: Call) -> Closure | None:
-    if value.kind == FUNCTION:
-        closure: Closure = value.data
-        return closure
-    if value.kind == INSTANCE:
-        method = value.data.cls.lookup("__call__")
-        if method is not None:
-            made = Closure(
-                method, method.cls.scope if method.cls else None, value.data.home, value.data.loop, call.node
-            )
-            made.receiver = value
-            made.via = "instance"
-            return made
-    return None
 
 
 def _trace_body(frame: Frame, closure: Closure, last: str, call: Call) -> Value:

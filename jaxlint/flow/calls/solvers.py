@@ -5,8 +5,8 @@ from __future__ import annotations
 from jaxlint.flow.boundaries.crossing import as_traced
 from jaxlint.flow.boundaries.escaping import escape
 from jaxlint.flow.calls.argument_binding import bind
-from jaxlint.flow.calls.control import closure_of
 from jaxlint.flow.calls.dispatch import call_value
+from jaxlint.flow.domain.closures import run_by
 from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, FUNCTION, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.domain.values import (
     HOST_VALUE,
@@ -54,7 +54,7 @@ def _trace(frame: Frame, value: Value, handed: Handed, call: Call) -> None:
         if frame.level >= JIT:
             call_value(frame, value, Call(call.node, arguments, {}))
         return
-    closure = closure_of(frame, value, call)
+    closure = run_by(value, call.node)
     if closure is None:
         return
     receiver = closure.receiver

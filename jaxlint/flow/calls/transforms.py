@@ -8,7 +8,7 @@ from jaxlint.flow.boundaries.crossing import as_traced
 from jaxlint.flow.calls import linen
 from jaxlint.flow.calls.argument_binding import bind
 from jaxlint.flow.calls.mapped_axes import axes_for, parameter
-from jaxlint.flow.domain.closures import Closure, PartialApi
+from jaxlint.flow.domain.closures import Closure, PartialApi, run_by
 from jaxlint.flow.domain.freshness import freshness
 from jaxlint.flow.domain.kinds import (
     API,
@@ -125,7 +125,7 @@ def transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return target
     if constructs(target) and level != GRAD:
         return target  # `vmap(Block)(keys)`: an instance whose arrays have one more axis
-    closure = _callable(target, frame, call)
+    closure = _callable(target, call)
     if closure is None:
         # An API says what it does with low precision, a layer that it gives an array.
         named = target if target.kind in (API, FOREIGN) else None
@@ -179,23 +179,11 @@ def _argnums(call: Call) -> list[int] | None:
     return numbers if len(numbers) == len(members) else None
 
 
-def _callable(target: Value, frame: Frame, call: Call) -> Closure | None:
-    if target.kind == FUNCTION:
-        closure: Closure = target.data
-        return closure
-    if target.kind == INSTANCE:
-        method = target.data.cls.lookup("__call__")
-        if method is not None:
-            made = Closure(
-                method,
-                method.cls.scope if method.cls else None,
-                target.data.home,
-                target.data.loop,
-                call.node,
-            )
-            made.receiver = target
-            return made
-    return None
+def _callable(target: Value, call: Call) -> Closure | None:
+    closure = run_by(target, call.node)
+    if closure is not None and target.kind == INSTANCE:
+        closure.via = ""  # the transform is what makes it new
+    return closure
 
 
 def _map_axes(frame: Frame, closure: Closure, call: Call) -> None:
@@ -241,7 +229,7 @@ def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
 def trace(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`eval_shape(f, *args)`, `jvp(f, primals, tangents)`: the callable is traced with what is given."""
     target = call.argument(0, "fun", "f")
-    closure = _callable(target, frame, call) if target is not None else None
+    closure = _callable(target, call) if target is not None else None
     if closure is not None:
         values: list[Any] = [as_traced(v, "jax") for v in call.positional[1:]]
         if last in ("jvp", "filter_jvp") and call.positional[1:2] and call.positional[1].kind == TREE:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from jaxlint.flow.domain.kinds import FUNCTION, INSTANCE
+
 if TYPE_CHECKING:
     from jaxlint.flow.calls.linen import Applied
     from jaxlint.flow.domain.classes import ClassInfo
@@ -84,6 +86,21 @@ class Closure:
     def offset(self) -> int:
         """How many leading parameters a call does not pass (self of a bound method)."""
         return 1 if self.receiver is not None and self.function.is_method else 0
+
+
+def run_by(value: Value, node: ast.AST) -> Closure | None:
+    """What a call of a function runs, or of an object of the project: its `__call__`. None for anything else."""
+    if value.kind == FUNCTION:
+        closure: Closure = value.data
+        return closure
+    method = value.data.cls.lookup("__call__") if value.kind == INSTANCE else None
+    if method is None:
+        return None
+    scope = method.cls.scope if method.cls is not None else None
+    made = Closure(method, scope, value.data.home, value.data.loop, node)
+    made.receiver = value
+    made.via = "instance"
+    return made
 
 
 class PartialApi:
