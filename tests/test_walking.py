@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from jaxlint.flow.syntax.walking import children, own_nodes, walk
+from jaxlint.index.walking import children, own_nodes, walk
 
 SOURCE = Path(__file__).read_text()
 SKIPPED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)

@@ -152,8 +152,9 @@ class Collector:
         if not hasattr(item.node, "lineno"):
             return
         function = item.evaluation.function
-        cached = item.remembered or (function is not None and function.cached)
-        again = (repeated is not None or item.in_loop) and not cached
+        again = repeated is not None or item.in_loop
+        if again:
+            again = not (function is not None and function.cached) and not item.remembered
         if (item.evaluation, root.eager, again, root.at_import) in seen:
             known = self._sure_use(item.evaluation)  # most are: the places of few are worth to be looked up
             if known:

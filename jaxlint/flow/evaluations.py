@@ -15,6 +15,7 @@ from jaxlint.flow.domain.values import (
     Value,
 )
 from jaxlint.flow.program import LoadedModule
+from jaxlint.index.once import is_remembered
 
 if TYPE_CHECKING:
     from jaxlint.flow.config.configuration import DeviceUse
@@ -54,4 +55,9 @@ class Called(NamedTuple):
     sometimes: bool = False  # under a test
     declared: bool = False  # traced as a transform declares, before any call
     tests: tuple[ast.AST, ...] = ()  # those around it
-    remembered: bool = False  # however often the caller runs: what it makes is kept, and asked for before
+    scope: ast.AST | None = None  # the function or module that calls
+
+    @property
+    def remembered(self) -> bool:
+        """Whether what is made is kept, and asked for before: however often the caller runs, this does once."""
+        return self.scope is not None and is_remembered(self.scope, self.node)

@@ -26,7 +26,7 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import Fact, Guard, Proof
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.syntax.walking import ComprehensionNode, LoopNode
+from jaxlint.index.walking import ComprehensionNode, LoopNode
 from jaxlint.jax_api.transforms import EAGER, LEVEL_NAMES
 
 if TYPE_CHECKING:

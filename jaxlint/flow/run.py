@@ -25,13 +25,13 @@ from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.statements.guards import TRACER_BRANCH
 from jaxlint.flow.syntax.bindings import scope_of
-from jaxlint.index.once import is_remembered, runs_once
+from jaxlint.index.once import runs_once
 from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:
     from jaxlint.flow.retrace.carry import Carry
     from jaxlint.flow.syntax.bindings import Bindings
-    from jaxlint.flow.syntax.walking import LoopNode
+    from jaxlint.index.walking import LoopNode
 
 
 # Limits of the analysis. A function is evaluated for so many different kinds of arguments, calls are followed
@@ -203,8 +203,7 @@ class Run:
         tests = caller.branches
         scope = scope_of(caller)
         in_loop = caller.loop > 0 and not runs_once(scope, node)
-        kept = is_remembered(scope, node)
-        return Called(node, caller.module, evaluation, in_loop, bool(tests), declared, tests, kept)
+        return Called(node, caller.module, evaluation, in_loop, bool(tests), declared, tests, scope)
 
     def generic(self, frame: Frame, closure: Closure) -> Evaluation | None:
         """An eager function with unknown arguments."""

@@ -10,14 +10,16 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from jaxlint.index.memos import LEAVING
 from jaxlint.index.naming import imported_module
-from jaxlint.index.once import is_remembered, runs_once
+from jaxlint.index.once import Repetition, repetition
 from jaxlint.index.records import CallSite, FunctionRecord, ModuleRecord
 from jaxlint.jax_api.boundaries import BOUNDARIES
 from jaxlint.jax_api.transforms import TRANSFORMS
 
 _JIT_WORDS = frozenset(name.rpartition(".")[2] for name in (*BOUNDARIES, *TRANSFORMS))
 _CACHE_WORDS = frozenset({"lru_cache", "cache"})
+_UNTESTED = Repetition(False, False)
 _LITERAL_LOOP = 8  # a comprehension over a display of at most so many elements is no loop
 
 # Fields that never hold a call, an import or a definition.
@@ -74,7 +76,7 @@ def build(
     source is not ASCII.
     """
     builder = _Builder(name, is_package, None if ascii_only else lines)
-    builder.scope = tree
+    builder.path = [tree]
     builder.statements(tree.body)
     return builder.record
 
@@ -88,8 +90,8 @@ class _Builder:
         self.function = ""
         self.cls = ""
         self.loop = 0
-        self.scope: ast.AST = ast.Module([], [])
-        self.tested = False  # whether the scope has had a test so far: what comes before one is not behind it
+        self.path: list[ast.AST] = []  # from the function or module down to what is visited
+        self.tested = False  # whether it leads through a test, or there was one above that leaves the block
 
     def statements(self, body: list[ast.stmt]) -> None:
         visit = self.visit
@@ -99,17 +101,19 @@ class _Builder:
     def visit(self, node: ast.AST) -> None:
         cls = node.__class__
         special = _SPECIAL.get(cls)
+        self.path.append(node)
         if special is not None:
             special(self, node)
-            return
-        for name in _CHILDREN[cls]:
-            value: Any = getattr(node, name)
-            if value.__class__ is list:
-                for child in value:
-                    if child.__class__ in _INNER:
-                        self.visit(child)
-            elif value.__class__ in _INNER:
-                self.visit(value)
+        else:
+            for name in _CHILDREN[cls]:
+                value: Any = getattr(node, name)
+                if value.__class__ is list:
+                    for child in value:
+                        if child.__class__ in _INNER:
+                            self.visit(child)
+                elif value.__class__ in _INNER:
+                    self.visit(value)
+        self.path.pop()
 
     def call(self, node: ast.Call) -> None:
         callee = node.func
@@ -124,21 +128,25 @@ class _Builder:
             self.visit(callee)
             name = ""
         if name:
+            told = repetition(self._placed_path()) if self.tested or self.loop else _UNTESTED
             site = CallSite(
                 self.function,
-                0 if self.loop and self.tested and runs_once(self.scope, node) else self.loop,
+                0 if told.once else self.loop,
                 receiver,
                 node.lineno,
                 self.column(node.lineno, node.col_offset),
                 node.end_lineno or node.lineno,
                 self.column(node.end_lineno or node.lineno, node.end_col_offset or 0),
-                bool(self.tested and self.function and is_remembered(self.scope, node)),
+                told.remembered and bool(self.function),
             )
             self.record.calls.setdefault(name, []).append(site)
         for argument in node.args:
             self.visit(argument)
         for keyword in node.keywords:
             self.visit(keyword.value)
+
+    def _placed_path(self) -> list[ast.AST]:
+        return [self.path[0], *(node for node in self.path[1:] if hasattr(node, "lineno"))]
 
     def column(self, line: int, offset: int) -> int:
         if self.lines is None or offset == 0:
@@ -156,10 +164,10 @@ class _Builder:
         self.record.functions[qualname] = FunctionRecord(
             node.name, in_class, self.function, bool(words & _JIT_WORDS), bool(words & _CACHE_WORDS)
         )
-        saved = self.function, self.cls, self.loop, self.scope, self.tested
-        self.function, self.cls, self.loop, self.scope, self.tested = qualname, "", 0, node, False
+        saved = self.function, self.cls, self.loop, self.path, self.tested
+        self.function, self.cls, self.loop, self.path, self.tested = qualname, "", 0, [node], False
         self.statements(node.body)
-        self.function, self.cls, self.loop, self.scope, self.tested = saved
+        self.function, self.cls, self.loop, self.path, self.tested = saved
 
     def define_class(self, node: ast.ClassDef) -> None:
         for decorator in node.decorator_list:
@@ -173,10 +181,11 @@ class _Builder:
         self.function, self.cls, self.loop = saved
 
     def test(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> None:
-        self.tested = True
+        saved, self.tested = self.tested, True
         for child in ast.iter_child_nodes(node):
             if child.__class__ in _INNER:
                 self.visit(child)
+        self.tested = saved or (isinstance(node, ast.If) and isinstance(node.body[-1], LEAVING))
 
     def for_loop(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)

@@ -7,14 +7,24 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from jaxlint.index.walking import nodes_of, walk
+from jaxlint.index.written_names import dotted_name
+
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+LEAVING = (ast.Continue, ast.Return)
+_TELLING = frozenset(
+    {
+        *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Name, ast.Attribute),
+        *(ast.Subscript, ast.Call, ast.Global, ast.Nonlocal),
+    }
+)
 _FILLERS = frozenset({"add", "append", "setdefault", "update", "insert", "extend", "put"})
 
 
 class Memo(NamedTuple):
     """What a test asks for (`step`, `self.step`, `cache`), and the code that runs where it is not there."""
 
-    subject: str
+    subject: str  # empty if it has no name
     miss: Sequence[ast.AST]
 
 
@@ -31,9 +41,10 @@ def memos(path: Sequence[ast.AST]) -> Iterator[Memo]:
             yield from _asked(node.values[0], held, [_statement(path[: i + 1])])
         elif isinstance(node, ast.ExceptHandler):
             yield from _looked_up(path[i - 1], node)
-        for block in blocks(node):
-            if inner in block:
-                yield from _answered(block, block.index(inner))
+        if isinstance(inner, ast.stmt):
+            for block in blocks(node):
+                if inner in block:
+                    yield from _answered(block, block.index(inner))
 
 
 def _statement(path: Sequence[ast.AST]) -> ast.AST:
@@ -52,7 +63,7 @@ def blocks(node: ast.AST) -> Iterator[list[ast.AST]]:
 def _answered(block: Sequence[ast.AST], position: int) -> Iterator[Memo]:
     """`if step is not None: …; continue` above: the rest is for where it is None."""
     for before in block[:position]:
-        if isinstance(before, ast.If) and isinstance(before.body[-1], (ast.Continue, ast.Return)):
+        if isinstance(before, ast.If) and isinstance(before.body[-1], LEAVING):
             yield from _asked(before.test, True, block[position:])
 
 
@@ -61,11 +72,11 @@ def _looked_up(node: ast.AST, handler: ast.ExceptHandler) -> Iterator[Memo]:
     if not isinstance(node, ast.Try) or handler.type is None:
         return
     errors = ast.dump(handler.type)
-    for part in (p for statement in node.body for p in ast.walk(statement)):
+    for part in (p for statement in node.body for p in walk(statement)):
         if isinstance(part, ast.Subscript) and "'KeyError'" in errors:
-            yield Memo(dotted(part.value), handler.body)
+            yield Memo(dotted_name(part.value) or "", handler.body)
         elif isinstance(part, ast.Attribute) and "'AttributeError'" in errors:
-            yield Memo(dotted(part), handler.body)
+            yield Memo(dotted_name(part) or "", handler.body)
 
 
 def _asked(test: ast.expr, held: bool, miss: Sequence[ast.AST]) -> Iterator[Memo]:
@@ -79,7 +90,7 @@ def _asked(test: ast.expr, held: bool, miss: Sequence[ast.AST]) -> Iterator[Memo
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         op, right = test.ops[0], test.comparators[0]
         if isinstance(op, ast.In if held else ast.NotIn):
-            yield Memo(dotted(right), miss)
+            yield Memo(dotted_name(right) or "", miss)
         if isinstance(op, ast.IsNot if held else ast.Is) and _is_none(right):
             yield Memo(_subject(test.left), miss)
     elif held:
@@ -91,19 +102,19 @@ def _subject(node: ast.expr) -> str:
     if isinstance(node, ast.NamedExpr):
         return _subject(node.value) if isinstance(node.value, ast.Call) else ""
     if isinstance(node, ast.Subscript):
-        return dotted(node.value)
+        return dotted_name(node.value) or ""
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-            return dotted(node.func.value)
-        return _field(node) if dotted(node.func) in ("hasattr", "getattr") else ""
-    return dotted(node)
+            return dotted_name(node.func.value) or ""
+        return _field(node) if dotted_name(node.func) in ("hasattr", "getattr") else ""
+    return dotted_name(node) or ""
 
 
 def _field(call: ast.Call) -> str:
     """`self.step` of `hasattr(self, "step")`."""
     names = call.args[1:2]
     named = bool(names) and isinstance(names[0], ast.Constant) and isinstance(names[0].value, str)
-    owner = dotted(call.args[0]) if named else ""
+    owner = dotted_name(call.args[0]) if named else None
     return f"{owner}.{names[0].value}" if owner else ""  # type: ignore[attr-defined]  # a constant if there is an owner
 
 
@@ -111,23 +122,15 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def dotted(node: ast.expr) -> str:
-    """`a.b.c`, "" for anything else."""
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return f"{owner}.{node.attr}" if owner else ""
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def is_kept(memo: Memo, around: ast.AST) -> bool:
     """Whether a miss fills what was asked for, and nothing else around it empties that again."""
     if not memo.subject:
         return False
-    bound, fillers, _ = _stores_of(around)
-    outside = [value for part, value in bound.get(memo.subject, ()) if not _is_in(part, memo.miss)]
+    stores = _stores_of(around)
+    outside = [value for part, value in stores.bound.get(memo.subject, ()) if not _is_in(part, memo.miss)]
     kept = [_subject(value) if value is not None else "" for value in outside]  # `step = cache.get(key)`
     subjects = {memo.subject} if not outside else set(kept) - {""} if all(kept) else set()
-    return any(_fills(part, subject) and _is_in(part, memo.miss) for subject in subjects for part in fillers)
+    return any(_is_in(part, memo.miss) for subject in subjects for part in stores.filling(subject))
 
 
 def _is_in(node: ast.AST, block: Sequence[ast.AST]) -> bool:
@@ -139,12 +142,22 @@ def _is_in(node: ast.AST, block: Sequence[ast.AST]) -> bool:
 
 
 class _Stores(NamedTuple):
-    """Where names are bound in a function, loop or module, and to which value if that is written; what may fill
-    something."""
+    """Where names are bound in a function, loop or module, and to which value if that is written; where they, items
+    of them and their attributes are filled, by name."""
 
     bound: dict[str, list[tuple[ast.AST, ast.expr | None]]]
-    fillers: list[ast.AST]
+    fillers: dict[str, list[ast.AST]]
+    items: set[str]  # of which items are set
+    methods: dict[str, list[ast.AST]]  # calls of methods, by owner
     shared: set[str]  # global and nonlocal names
+
+    def filling(self, subject: str) -> Iterator[ast.AST]:
+        """What may fill something: of `self.step`, `self.build()` too."""
+        yield from self.fillers.get(subject, ())
+        owner, dot, _ = subject.rpartition(".")
+        while dot:
+            yield from self.methods.get(owner, ())
+            owner, dot, _ = owner.rpartition(".")
 
 
 def _stores_of(around: ast.AST) -> _Stores:
@@ -156,35 +169,40 @@ def _stores_of(around: ast.AST) -> _Stores:
 
 def _found_stores(around: ast.AST) -> _Stores:
     values: dict[ast.AST, ast.expr | None] = {}
-    found = _Stores({}, [], set())
-    for node in ast.walk(around):
+    found = _Stores({}, {}, set(), {}, set())
+    for node in walk(around):
+        if node.__class__ not in _TELLING:
+            continue
         if isinstance(node, ast.Assign):
             values.update(dict.fromkeys(node.targets, node.value))
         elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)):
             values[node.target] = node.value
-        elif isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
-            found.bound.setdefault(dotted(node), []).append((node, values.get(node)))
-            found.fillers.append(node)
-        elif isinstance(node, ast.Call) or (
-            isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        ):
-            found.fillers.append(node)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            name = dotted_name(node) if not isinstance(node.ctx, ast.Load) else None
+            if name:
+                found.bound.setdefault(name, []).append((node, values.get(node)))
+                if isinstance(node.ctx, ast.Store):
+                    found.fillers.setdefault(name, []).append(node)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            name = dotted_name(node.value) or ""
+            found.items.add(name)
+            found.fillers.setdefault(name, []).append(node)
+        elif isinstance(node, ast.Call):
+            _note_call(found, node)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             found.shared.update(node.names)
     return found
 
 
-def _fills(node: ast.AST, subject: str) -> bool:
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        return isinstance(node.ctx, ast.Store) and dotted(node) == subject
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.ctx, ast.Store) and dotted(node.value) == subject
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return isinstance(node, ast.Call) and dotted(node.func) == "setattr" and _field(node) == subject
-    owner = dotted(node.func.value)
-    if owner == subject and node.func.attr in _FILLERS:
-        return True
-    return owner != "" and subject.startswith(f"{owner}.")  # `self.build()` may set `self.step`
+def _note_call(found: _Stores, call: ast.Call) -> None:
+    if isinstance(call.func, ast.Attribute):
+        owner = dotted_name(call.func.value)
+        if owner:
+            found.methods.setdefault(owner, []).append(call)
+            if call.func.attr in _FILLERS:
+                found.fillers.setdefault(owner, []).append(call)
+    elif dotted_name(call.func) == "setattr":
+        found.fillers.setdefault(_field(call), []).append(call)
 
 
 def outlives(memo: Memo, scope: ast.AST) -> bool:
@@ -192,8 +210,8 @@ def outlives(memo: Memo, scope: ast.AST) -> bool:
     root, dot, _ = memo.subject.partition(".")
     if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return True  # of a module
-    parameters = {a.arg for a in ast.walk(scope.args) if isinstance(a, ast.arg)}
+    parameters = {a.arg for a in nodes_of(scope.args, ast.arg)}
+    stores = _stores_of(scope)
     if root in parameters:
-        fillers = _stores_of(scope).fillers
-        return bool(dot) or any(isinstance(part, ast.Subscript) and _fills(part, root) for part in fillers)
-    return root in _stores_of(scope).shared or root not in _stores_of(scope).bound
+        return bool(dot) or root in stores.items
+    return root in stores.shared or root not in stores.bound

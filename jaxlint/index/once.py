@@ -9,49 +9,56 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from jaxlint.index.memos import blocks, dotted, is_kept, memos, outlives
+from jaxlint.index.memos import blocks, is_kept, memos, outlives
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+class Repetition(NamedTuple):
+    """What the path to code says of how often it runs: see `runs_once` and `is_remembered`."""
+
+    once: bool
+    remembered: bool
+
+
 def runs_once(scope: ast.AST, node: ast.AST) -> bool:
     """Whether a call of the function runs the code once at most, although it stands in a loop."""
-    known: bool | None = node.__dict__.get("runs_once")
-    if known is None:
-        known = _runs_once(scope, node)
-        node.runs_once = known  # type: ignore[attr-defined]  # once for each tree
-    return known
-
-
-def _runs_once(scope: ast.AST, node: ast.AST) -> bool:
-    path = _path(scope, node)
-    loops = [i for i in range(len(path) - 1) if _repeats(path[i], path[i + 1])]
-    if not loops or isinstance(path[loops[-1]], _COMPREHENSIONS):
-        return False
-    within = path[loops[-1] :]
-    outermost = path[loops[0]]
-    if any(is_kept(memo, outermost) for memo in memos(within)):
-        return True
-    return _returns(within, len(loops) == 1) or (len(loops) == 1 and _is_one_round(within))
+    return _repetition(scope, node).once
 
 
 def is_remembered(scope: ast.AST, node: ast.AST) -> bool:
     """Whether the code runs only as long as something that outlives the call of the function does not hold what it
     makes."""
-    known: bool | None = node.__dict__.get("is_remembered")
+    return _repetition(scope, node).remembered
+
+
+def _repetition(scope: ast.AST, node: ast.AST) -> Repetition:
+    known: Repetition | None = node.__dict__.get("repetition")
     if known is None:
-        known = _is_remembered(scope, node)
-        node.is_remembered = known  # type: ignore[attr-defined]  # once for each tree
+        known = node.repetition = repetition(_path(scope, node))  # type: ignore[attr-defined]  # once for each tree
     return known
 
 
-def _is_remembered(scope: ast.AST, node: ast.AST) -> bool:
-    path = _path(scope, node)
+def repetition(path: Sequence[ast.AST]) -> Repetition:
+    """Of the last node on a path that begins at its function or module. Nodes that have no place are left out."""
     loops = [i for i in range(len(path) - 1) if _repeats(path[i], path[i + 1])]
     within = path[loops[-1] :] if loops else path
-    return any(is_kept(memo, scope) and outlives(memo, scope) for memo in memos(within))
+    tests = list(memos(within))
+    remembered = any(outlives(memo, path[0]) and is_kept(memo, path[0]) for memo in tests)
+    if not loops or isinstance(within[0], _COMPREHENSIONS):
+        return Repetition(False, remembered)
+    outermost = path[loops[0]]
+    once = (
+        any(is_kept(memo, outermost) for memo in tests)
+        or _returns(within, len(loops) == 1)
+        or (len(loops) == 1 and _is_one_round(within))
+    )
+    return Repetition(once, remembered)
 
 
 def _path(scope: ast.AST, node: ast.AST) -> list[ast.AST]:
@@ -103,7 +110,7 @@ def _returns(path: Sequence[ast.AST], only_loop: bool) -> bool:
     for node, inner in itertools.pairwise(path):
         for block in blocks(node):
             if inner in block and isinstance(block[-1], ways):
-                rest = (part for each in block for part in ast.walk(each))
+                rest = (part for each in block for part in walk(each))
                 return not any(isinstance(part, ast.Continue) for part in rest)
     return False
 
@@ -114,7 +121,7 @@ def _is_one_round(path: Sequence[ast.AST]) -> bool:
     counter = _counter(loop)
     if not counter:
         return False
-    changed = {p.id for p in ast.walk(loop) if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+    changed = {p.id for p in walk(loop) if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
     for node, inner in itertools.pairwise(path):
         if (
             isinstance(node, (ast.If, ast.IfExp))
@@ -122,8 +129,8 @@ def _is_one_round(path: Sequence[ast.AST]) -> bool:
             and isinstance(node.test, ast.Compare)
         ):
             sides = [node.test.left, *node.test.comparators]
-            other = [side for side in sides if dotted(side) != counter]
-            fixed = not any(isinstance(p, ast.Name) and p.id in changed for s in other for p in ast.walk(s))
+            other = [side for side in sides if dotted_name(side) != counter]
+            fixed = not any(isinstance(p, ast.Name) and p.id in changed for s in other for p in walk(s))
             if isinstance(node.test.ops[0], ast.Eq) and len(sides) == 2 and len(other) == 1 and fixed:
                 return True
     return False
@@ -133,11 +140,11 @@ def _is_chosen(node: ast.If | ast.IfExp, inner: ast.AST) -> bool:
     return inner in node.body if isinstance(node, ast.If) else inner is node.body
 
 
-def _counter(loop: ast.AST) -> str:
+def _counter(loop: ast.AST) -> str | None:
     """The name that is another number in each round."""
     if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
-        return ""
-    target, function = loop.target, dotted(loop.iter.func)
+        return None
+    target, function = loop.target, dotted_name(loop.iter.func)
     if function == "enumerate" and isinstance(target, ast.Tuple):
-        return dotted(target.elts[0])
-    return dotted(target) if function == "range" else ""
+        return dotted_name(target.elts[0])
+    return dotted_name(target) if function == "range" else None

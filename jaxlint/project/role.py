@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from jaxlint.flow.facts import ModuleRole
-from jaxlint.flow.syntax.walking import nodes_of, walk
+from jaxlint.index.walking import nodes_of, walk
 from jaxlint.pattern import pattern
 from jaxlint.project.settings import Settings
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from jaxlint.flow.syntax.walking import COMPREHENSIONS
+from jaxlint.index.walking import COMPREHENSIONS
 
 from ._fresh import SAME, Function, names_in, own
 

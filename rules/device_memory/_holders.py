@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.flow.facts import BoundaryUse
-from jaxlint.flow.syntax.walking import COMPREHENSIONS
+from jaxlint.index.walking import COMPREHENSIONS
 from jaxlint.pattern import pattern
 
 from ._aliases import defaults, held, parameters

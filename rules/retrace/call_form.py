@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Confidence, Finding, Fix, Place, Related
 from jaxlint.flow.facts import BoundaryUse, JitCall, Kind, ModuleRole, Operand
-from jaxlint.flow.syntax.walking import own_nodes
+from jaxlint.index.walking import own_nodes
 from jaxlint.rule import Rule, Severity
 
 from . import _wording as wording

@@ -16,7 +16,7 @@ from jaxlint.flow.domain.kinds import (
     INSTANCE,
     TREE,
 )
-from jaxlint.flow.domain.operand import dotted_name, operand
+from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.facts import BoundaryUse, Operand, Tag
 from jaxlint.flow.frame import Call, Frame
@@ -27,6 +27,7 @@ from jaxlint.flow.retrace.mutation import Invoked
 from jaxlint.flow.retrace.new_statics import maker_of_static
 from jaxlint.flow.retrace.optional import note_unstable
 from jaxlint.flow.shapes.small_states import is_small_state
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.transforms import EAGER, JIT
 from jaxlint.record import replace
 

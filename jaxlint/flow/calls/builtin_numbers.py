@@ -19,7 +19,6 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.origin_words import LEN_OF_ANOTHER
 from jaxlint.flow.domain.tags import BOUNDED, CARRIED, EVEN, MOVED, RAGGED, SHAPED, TEXT
 from jaxlint.flow.domain.values import (
@@ -40,6 +39,7 @@ from jaxlint.flow.shapes.size_movement import movement
 from jaxlint.flow.statements.iteration import as_keys, element_of
 from jaxlint.flow.syntax.bindings import look
 from jaxlint.flow.trace import traced
+from jaxlint.index.written_names import dotted_name
 
 _MARKS = CARRIED | MOVED
 _CONVERSIONS: dict[str, Callable[[float], object]] = {"int": int, "float": float, "complex": complex}

@@ -8,7 +8,7 @@ from jaxlint.flow.domain.classes import ClassInfo
 from jaxlint.flow.domain.kinds import CLASS, CONSTANT, FUNCTION
 from jaxlint.flow.domain.values import NONE, Value, parts
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 
 
 def note_registration(cls: ClassInfo, decorator: ast.expr) -> None:

@@ -9,7 +9,6 @@ from jaxlint.flow.calls.methods import call_method
 from jaxlint.flow.device_memory.loading import note_restore
 from jaxlint.flow.device_memory.peaks import note_counter
 from jaxlint.flow.domain.kinds import HOST, MODULE, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.tags import LOW
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Call, Frame
@@ -20,6 +19,7 @@ from jaxlint.flow.retrace.mutation import Mutated
 from jaxlint.flow.shapes.lengths import of_method
 from jaxlint.flow.statements.assignment import container_key
 from jaxlint.flow.trace import effects, impure, masks, traced
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.impure import FILE_METHODS
 from jaxlint.jax_api.loading import RESTORE_METHODS
 from jaxlint.jax_api.transforms import JIT

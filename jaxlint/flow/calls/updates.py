@@ -6,11 +6,11 @@ import ast
 
 from jaxlint.flow.device_memory import consumed
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.tags import UPDATED
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
 
 _DEPTH = 3

@@ -13,7 +13,7 @@ from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import ConfigChange, Fact, ImportTimeDeviceWork, ModuleRole
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.retrace.mutation import Cleared, Mutated, environment_key
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 from jaxlint.jax_api.runtime import ENVIRONMENT_OPTIONS
 from jaxlint.jax_api.transforms import EAGER
 from jaxlint.record import replace

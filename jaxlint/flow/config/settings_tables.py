@@ -9,7 +9,7 @@ from jaxlint.flow.domain.kinds import CONSTANT, TREE
 from jaxlint.flow.domain.values import Value, tree
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import look
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 
 _LONGEST = 32  # rows of a table
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.facts import Attention
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, scope_of
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import last_name
 from jaxlint.pattern import pattern
 
 _DEPTH = 6

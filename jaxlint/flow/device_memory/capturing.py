@@ -9,14 +9,14 @@ from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.calls.instances import holds_arrays
 from jaxlint.flow.domain.boundary_state import BoundaryState, Read
 from jaxlint.flow.domain.kinds import API, CONCRETE, DEVICE, FOREIGN, INSTANCE, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.tags import SMALL
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import Capture, CapturedConstants
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look
-from jaxlint.flow.syntax.walking import nodes_of, walk
+from jaxlint.index.walking import nodes_of, walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
 _MODELS = ("equinox.nn.", "flax.nnx.")

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from jaxlint.flow.device_memory.variants import Sources
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CONSTANT
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import is_number
 from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
@@ -17,7 +16,8 @@ from jaxlint.flow.shapes.array_shapes import ArrayShapes
 from jaxlint.flow.shapes.shape_values import Array, Items, Table, member
 from jaxlint.flow.syntax.bindings import Bindings, look
 from jaxlint.flow.syntax.library_names import library_name
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 _DEPTH = 4
 _ROUNDING = frozenset({"int", "ceil", "floor", "round"})

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CONSTANT, TREE
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.values import Value, is_number, parts
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import last_name
 from jaxlint.jax_api.updating import (
     COPYING_METHODS,
     OPTIMIZER_STATE,

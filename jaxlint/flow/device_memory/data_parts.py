@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jaxlint.flow.domain.operand import dotted_name, last_name
-from jaxlint.flow.syntax.walking import COMPREHENSIONS, ComprehensionNode, walk
+from jaxlint.index.walking import COMPREHENSIONS, ComprehensionNode, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 _MAPPING = frozenset({"map", "tree_map"})
 _TAKING = frozenset({"take", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim"})

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from jaxlint.flow.device_memory.data_parts import Held
 from jaxlint.flow.device_memory.part_reads import PartRead, PartReads, Scope
 from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import is_small
 from jaxlint.flow.facts import DatasetTransfer
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.syntax.bindings import bindings_of, scope_of
-from jaxlint.flow.syntax.walking import COMPREHENSIONS, walk
+from jaxlint.index.walking import COMPREHENSIONS, walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
 _DATA = pattern(

@@ -19,7 +19,7 @@ from jaxlint.flow.shapes.array_shapes import ArrayShapes
 from jaxlint.flow.shapes.item_sizes import At, ItemSizes
 from jaxlint.flow.shapes.shape_values import sizes
 from jaxlint.flow.syntax.outputs import calls_of
-from jaxlint.flow.syntax.walking import nodes_of, own_nodes, walk
+from jaxlint.index.walking import nodes_of, own_nodes, walk
 
 _SOURCES = 400  # of one call: a tuple of tuples of the same doubles with every name
 _CALLERS = 3  # calls gone back to see where an argument is made

@@ -23,11 +23,11 @@ from jaxlint.flow.domain.kinds import (
     SCALAR,
     SHAPE,
 )
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.evaluations import Called
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.transforms import EAGER
 
 _WITHOUT_BUFFERS = frozenset(

@@ -9,13 +9,13 @@ from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import API, FOREIGN, FUNCTION, INSTANCE, UNKNOWN
 from jaxlint.flow.domain.objects import Foreign
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import DEVICE_VALUE, TRACED_VALUE, Value
 from jaxlint.flow.facts import EagerInit
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.syntax.bindings import scope_of
-from jaxlint.flow.syntax.walking import children, own_nodes, walk
+from jaxlint.index.walking import children, own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
 
 _MODELS = pattern(r"(^|_)(model|net|network|module|policy|critic|actor|encoder|decoder|transformer)(_def)?$")

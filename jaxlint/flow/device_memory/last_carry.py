@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.frame import Call
-from jaxlint.flow.syntax.walking import children
+from jaxlint.index.walking import children
 
 
 def runs_forward(call: Call) -> bool:

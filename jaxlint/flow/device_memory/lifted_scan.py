@@ -12,7 +12,7 @@ from jaxlint.flow.domain.kinds import CLASS, CONSTANT, FUNCTION, PARTIAL, TREE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import Scan
 from jaxlint.flow.frame import Call, Frame, api_call
-from jaxlint.flow.syntax.walking import nodes_of
+from jaxlint.index.walking import nodes_of
 
 
 @api_call("lifted_scan")

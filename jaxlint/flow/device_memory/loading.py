@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import Load
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.syntax.called_functions import frame_inside
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.jax_api.loading import ABSTRACT, LOADERS, RESTORE_KEYWORDS
 
 _DEPTH = 3  # functions entered

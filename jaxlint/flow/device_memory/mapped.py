@@ -19,12 +19,12 @@ from jaxlint.flow.device_memory.variants import (
 )
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import WideMap
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.syntax.walking import nodes_of, own_nodes, walk
+from jaxlint.index.walking import nodes_of, own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 _LOOPS = frozenset({"scan", "map", "fori_loop", "while_loop"})
 

@@ -14,12 +14,12 @@ from jaxlint.flow.device_memory.data_parts import Held, is_part, other_names, pa
 from jaxlint.flow.domain.classes import ClassInfo
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CLASS, FUNCTION, LAZY
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.outputs import calls_of
-from jaxlint.flow.syntax.walking import REPEATING, children, nodes_of, walk
+from jaxlint.index.walking import REPEATING, children, nodes_of, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 _ITERATES = frozenset(
     {"__iter__", "__getitem__", "__next__", "next_batch", "get_batch", "sample", "sample_batch"}

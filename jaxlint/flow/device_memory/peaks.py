@@ -14,7 +14,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.flow.syntax.walking import REPEATING, children, walk
+from jaxlint.index.walking import REPEATING, children, walk
 from jaxlint.pattern import pattern
 
 COUNTERS = frozenset({"peak_bytes_in_use", "peak_pool_bytes", "allocated_bytes.all.peak"})

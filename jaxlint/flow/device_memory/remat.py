@@ -6,11 +6,11 @@ import ast
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.run import Run
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.transforms import GRAD
 from jaxlint.pattern import pattern
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.domain.kinds import DEVICE, HOST
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import DEVICE_VALUE, Value
 from jaxlint.flow.facts import Replication
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.index.written_names import dotted_name
 
 
 @api_call("replicate")

@@ -16,7 +16,7 @@ from jaxlint.flow.domain.kinds import CLASS, FUNCTION, INSTANCE, LAZY
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.syntax.last_bindings import last_binding, stored_attribute
-from jaxlint.flow.syntax.walking import nodes_of, own_nodes, walk
+from jaxlint.index.walking import nodes_of, own_nodes, walk
 
 _DEPTH = 12
 # What gives back the very array it is given (measured).

@@ -11,7 +11,7 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.called_functions import receiving
 from jaxlint.flow.syntax.library_names import library_name
-from jaxlint.flow.syntax.walking import children, nodes_of, own_nodes, walk
+from jaxlint.index.walking import children, nodes_of, own_nodes, walk
 from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
 
 _Verdict = tuple[str, list[ast.AST]]

@@ -6,11 +6,11 @@ import ast
 
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CONSTANT
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings
 from jaxlint.flow.syntax.library_names import library_name
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
 
 _COPIES = frozenset({"tile", "repeat", "broadcast_to"})

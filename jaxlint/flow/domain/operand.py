@@ -30,6 +30,7 @@ from jaxlint.flow.domain.tags import FRESH, GROWN, MEMBER, SMALL, ZERO_DIM
 from jaxlint.flow.domain.values import Choices, Origin, Value, is_number, is_small
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
+from jaxlint.index.written_names import dotted_name
 
 _LEAVES = 24
 _DEPTH = 4
@@ -158,21 +159,6 @@ def members(node: ast.AST, value: Value) -> list[tuple[str, ast.AST, Value]]:
     if value.kind == INSTANCE:
         return [(f".{k}", node, v) for k, v in value.data.fields.items()]
     return []
-
-
-def dotted_name(node: ast.AST) -> str | None:
-    """`a`, `self.x` or `a.b.c`."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = dotted_name(node.value)
-        return f"{base}.{node.attr}" if base else None
-    return None
-
-
-def last_name(node: ast.AST) -> str:
-    """`c` of `a.b.c` or of `c`; empty for anything else."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def class_name(value: Value) -> str:

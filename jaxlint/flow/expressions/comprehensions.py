@@ -16,9 +16,9 @@ from jaxlint.flow.shapes.lengths import of_own_length
 from jaxlint.flow.shapes.slices import names_stretch
 from jaxlint.flow.statements.assignment import assign
 from jaxlint.flow.statements.iteration import LITERAL_DISPLAY, as_iterable, is_literal_display, iterated
-from jaxlint.flow.syntax.walking import ComprehensionNode
 from jaxlint.flow.trace import traced
 from jaxlint.flow.trace.unrolled import note_unrolled
+from jaxlint.index.walking import ComprehensionNode
 from jaxlint.jax_api.transforms import JIT
 
 

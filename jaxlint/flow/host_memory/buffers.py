@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.buffers import CONVERTED, DRAWS, MAKER_DTYPES
 
 

@@ -16,11 +16,11 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.tags import BOUNDED, TEXT
 from jaxlint.flow.domain.values import PER_ITERATION, Choices, Value, parts
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import last_name
 
 _DATA_WORDS = frozenset({"shape", "tobytes", "hexdigest", "digest", "id", "hash"})
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.kinds import API, BOUNDARY, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name, operand
+from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.tags import WEAK
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import CacheStore
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_memory.cache_entries import is_array, is_compiled, key_open_of, pinned_by
 from jaxlint.flow.host_memory.keys import Key, is_executable
-from jaxlint.flow.syntax.walking import nodes_of
+from jaxlint.index.walking import nodes_of
+from jaxlint.index.written_names import dotted_name
 
 _EVICTING = frozenset({"pop", "popitem", "clear", "popleft", "move_to_end"})
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.domain.kinds import DEVICE, FUNCTION, SCALAR, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import bindings_of, look
 from jaxlint.flow.syntax.called_functions import frame_inside
 from jaxlint.flow.syntax.outputs import is_called_a_number, output_of
-from jaxlint.flow.syntax.walking import children, own_nodes, walk
+from jaxlint.index.walking import children, own_nodes, walk
+from jaxlint.index.written_names import last_name
 from jaxlint.jax_api.arrays import REDUCTIONS
 
 _COPIES = frozenset({"asarray", "array", "device_get", "ascontiguousarray"})

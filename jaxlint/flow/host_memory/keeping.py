@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxlint.finding import Place
 from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, DEVICE, INSTANCE, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name, last_name, operand
+from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.values import Value, is_small, parts
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
@@ -19,7 +19,8 @@ from jaxlint.flow.statements.loop_sources import has_decoder, is_decoded, is_gen
 from jaxlint.flow.statements.rounds import counted_members
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.syntax.outputs import output_of
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.flow.syntax.walking import nodes_of, walk
+from jaxlint.index.walking import nodes_of, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 _JOINING = frozenset({"concatenate", "stack", "vstack", "hstack", "concat", "array", "asarray", "block"})
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "flush"})

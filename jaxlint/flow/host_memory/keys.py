@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
 from jaxlint.pattern import pattern
 
 _DEPTH = 3

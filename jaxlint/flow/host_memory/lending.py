@@ -12,13 +12,13 @@ import ast
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import API, FUNCTION, HOST, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import HostBufferMutated
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.buffers import may_share
 from jaxlint.flow.syntax.bindings import scope_of
-from jaxlint.flow.syntax.walking import nodes_of
+from jaxlint.index.walking import nodes_of
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
 from jaxlint.jax_api.transforms import EAGER
 

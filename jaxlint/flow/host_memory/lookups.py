@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.frame import Frame
+from jaxlint.index.written_names import dotted_name
 
 
 def note_answered(frame: Frame, test: ast.expr) -> None:

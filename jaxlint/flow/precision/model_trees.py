@@ -6,10 +6,10 @@ import ast
 import re
 
 from jaxlint.flow.domain.kinds import API, BOUNDARY, FUNCTION
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look
 from jaxlint.flow.syntax.calls_in_view import CallInView, calls_in_view
+from jaxlint.index.written_names import last_name
 
 # What a tree of parameters or gradients is called, and what is called so that is none.
 _OF_MODEL = re.compile(

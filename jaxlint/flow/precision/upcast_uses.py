@@ -6,13 +6,13 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.finding import Place
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.precision.model_trees import passes_model
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import scope_of
 from jaxlint.flow.syntax.calls_in_view import calls_in_view
-from jaxlint.flow.syntax.walking import children, nodes_of, own_nodes, walk
+from jaxlint.index.walking import children, nodes_of, own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.jax_api.precision import LOW
 
 _OPTIMISING = frozenset({"update", "apply_gradients"})

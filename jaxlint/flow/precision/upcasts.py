@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import API, FUNCTION, LAZY, PARTIAL
-from jaxlint.flow.domain.operand import dotted_name, last_name, operand
+from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import TreeUpcast
 from jaxlint.flow.frame import Call, Frame, evaluate
@@ -17,7 +17,8 @@ from jaxlint.flow.precision.model_trees import DATA, is_of_model, name_of
 from jaxlint.flow.precision.upcast_uses import names_low_dtype, targets_of, uses_of
 from jaxlint.flow.program import api
 from jaxlint.flow.syntax.bindings import look, scope_of
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.jax_api.precision import CASTS, FULL, LOW, dtype_named
 
 _LEAVES = frozenset({"leaves", "tree_leaves", "items", "values"})

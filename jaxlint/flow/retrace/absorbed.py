@@ -22,8 +22,8 @@ from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.retrace.mutation import Cleared, Invoked, Made, Mutated
 from jaxlint.flow.retrace.staleness import calls_boundary, events, trace_of
 from jaxlint.flow.run import Run
-from jaxlint.flow.syntax.walking import walk
 from jaxlint.index.table import ModuleTable
+from jaxlint.index.walking import walk
 from jaxlint.jax_api.transforms import EAGER, JIT
 
 _EVENTS = 2000  # of one test; beyond that order is not worth the time

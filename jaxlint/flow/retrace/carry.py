@@ -15,7 +15,6 @@ from jaxlint.flow.boundaries.crossing import Passed
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, CONSTANT, DEVICE, INSTANCE, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
@@ -33,6 +32,7 @@ from jaxlint.flow.retrace.tree_changes import (
 )
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.syntax.bindings import bindings_of
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.transforms import EAGER
 
 

@@ -22,7 +22,7 @@ from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import FreshControlBody, Proof
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.program import LoadedModule
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 from jaxlint.jax_api.transforms import (
     COMPILED_ALWAYS,
     COMPILED_PER_BODY,

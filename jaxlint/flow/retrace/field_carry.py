@@ -16,7 +16,7 @@ from jaxlint.flow.precision.weak_types import is_weak
 from jaxlint.flow.retrace.carry import Carry, PendingCarry, in_tree, is_tested, may_change
 from jaxlint.flow.retrace.tree_changes import Start, leaves
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 from jaxlint.jax_api.transforms import EAGER
 
 

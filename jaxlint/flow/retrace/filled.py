@@ -10,13 +10,13 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from jaxlint.flow.domain.kinds import SCALAR, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.origin_words import ACCUMULATOR, LENGTH, ROUNDS
 from jaxlint.flow.domain.tags import BOUNDED, RAGGED
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import bindings_of, scope_of
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 
 _ADDING = frozenset({"append", "extend", "add"})
 _LOOPS = (ast.While, ast.For, ast.AsyncFor)

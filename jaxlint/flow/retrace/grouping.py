@@ -11,7 +11,6 @@ import ast
 
 from jaxlint.flow.domain.joining import join
 from jaxlint.flow.domain.kinds import CONSTANT, TREE
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.origin_words import LENGTH
 from jaxlint.flow.domain.tags import BOUNDED, RAGGED
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Origin, Value, collection, tree
@@ -19,7 +18,8 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.statements.assignment import target_names
 from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.syntax.bindings import bindings_of, look
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 ADDING = frozenset({"append", "add", "extend"})
 _COUNTS = frozenset({"loop index", "enumerate counter", "counter"})

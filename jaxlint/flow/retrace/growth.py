@@ -14,12 +14,12 @@ from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import INSTANCE, TREE
 from jaxlint.flow.domain.lengthened import Lengthened
 from jaxlint.flow.domain.objects import Instance
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.tags import DATA_SHAPE, GROWN, LENGTHENED
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.syntax.bindings import bindings_of
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 
 _GROWTH = GROWN | LENGTHENED
 # What hands back the same array, or another form of it.

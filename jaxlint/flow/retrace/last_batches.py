@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.kinds import CONSTANT
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.origin_words import PARTIAL, PERHAPS_PARTIAL
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.shapes.widths import Width, width
 from jaxlint.flow.syntax.bindings import look, resolved
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import last_name
 
 
 def cut_short(frame: Frame, lower: ast.expr, between: Width) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.kinds import TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.origin_words import FEW
 from jaxlint.flow.domain.tags import RAGGED
 from jaxlint.flow.domain.values import PER_ITERATION, Value
@@ -20,6 +19,7 @@ from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.retrace.windows import filling
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.syntax.bindings import bindings_of, look
+from jaxlint.index.written_names import dotted_name
 
 if TYPE_CHECKING:
     from jaxlint.flow.boundaries.crossing import Passed

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.domain.kinds import INSTANCE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import bindings_of
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import dotted_name
 
 _ADDING = frozenset({"append", "appendleft", "insert", "extend", "extendleft"})
 _TAKING = frozenset({"pop", "popleft"})

@@ -16,8 +16,8 @@ from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes import shape_functions, shape_values
 from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Table
 from jaxlint.flow.syntax.outputs import calls_by_name
-from jaxlint.flow.syntax.walking import own_nodes
 from jaxlint.flow.syntax.ways import EACH, Way, bound_in, parameters_of
+from jaxlint.index.walking import own_nodes
 
 _STEPS = 3000  # expressions looked at for one question
 _DEPTH = 60

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import FUNCTION, LAZY
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.flow.syntax.walking import nodes_of, own_nodes
+from jaxlint.index.walking import nodes_of, own_nodes
+from jaxlint.index.written_names import dotted_name
 
 _DEPTH = 7
 _BYTES = {

@@ -7,7 +7,6 @@ import re
 
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.kinds import INSTANCE, TREE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.origin_words import LENGTH
 from jaxlint.flow.domain.tags import BOUNDED, EVEN, RAGGED, SHAPED, TEXT
 from jaxlint.flow.domain.values import (
@@ -22,7 +21,8 @@ from jaxlint.flow.domain.values import (
 )
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace.filled import flushes, open_loop
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
 
 _ADDING = frozenset({"append", "extend", "add", "insert", "appendleft", "setdefault"})

@@ -7,10 +7,10 @@ import ast
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import SCALAR, SHAPE
 from jaxlint.flow.domain.objects import Instance
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import PER_CALL
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 
 _PURE = frozenset({"int", "float", "bool", "len", "min", "max", "abs", "round", "sum"})
 

@@ -6,13 +6,13 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.flow.domain.kinds import CONCRETE, SCALAR, SHAPE, UNKNOWN
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.origin_words import DRAWN, LEN_OF_ANOTHER
 from jaxlint.flow.domain.tags import BOUNDED, EVEN
 from jaxlint.flow.domain.values import PER_ITERATION, Value
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import look, resolved
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import last_name
 
 
 class Movement(NamedTuple):

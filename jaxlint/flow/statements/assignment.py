@@ -19,7 +19,7 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.operand import dotted_name, operand
+from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.tags import LENGTHENED, SMALL, UPDATED
 from jaxlint.flow.domain.values import (
     PER_ITERATION,
@@ -43,6 +43,7 @@ from jaxlint.flow.retrace.optional import key_stored
 from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.flow.trace import effects, traced
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.transforms import EAGER, VMAP
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.joining import join_environments
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.host_memory.lookups import asks_for_absence, note_answered
@@ -16,8 +15,9 @@ from jaxlint.flow.statements.guards import (
     asks_for_type,
     guard_of,
 )
-from jaxlint.flow.syntax.walking import walk
 from jaxlint.flow.trace import traced
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import last_name
 
 
 @statement(ast.If)

@@ -11,7 +11,7 @@ from jaxlint.flow.domain.values import Value
 from jaxlint.flow.frame import Frame, evaluate, statement
 from jaxlint.flow.statements.decorators import decorate
 from jaxlint.flow.syntax.library_names import library_name
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 from jaxlint.jax_api.solvers import ON_HOST
 
 
@@ -42,10 +42,10 @@ def function_def(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
 
 def _captured_boundaries(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """A boundary that a nested function closes over lives as long as that function may."""
-    if frame.function is None or _stays_inside(frame, frame.function.node, node):
+    if frame.function is None:
         return
     held = {name for name, value in frame.names.items() if value.kind == BOUNDARY and name != node.name}
-    if held:
+    if held and not _stays_inside(frame, frame.function.node, node):
         for child in walk(node):
             if isinstance(child, ast.Name) and child.id in held:
                 frame.names[child.id].data.escapes = True

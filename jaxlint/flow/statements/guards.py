@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.facts import Guard
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import bindings_of
 from jaxlint.flow.syntax.called_functions import receiving
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import last_name
 from jaxlint.jax_api.arrays import STATIC_ATTRIBUTES
 
 TRY = int(Guard.TRY)

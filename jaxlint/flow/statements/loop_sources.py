@@ -8,10 +8,10 @@ from typing import Any
 
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import API, CLASS, FUNCTION, INSTANCE
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings, look
-from jaxlint.flow.syntax.walking import own_nodes, walk
+from jaxlint.index.walking import own_nodes, walk
+from jaxlint.index.written_names import last_name
 from jaxlint.pattern import pattern
 
 _DECODERS = pattern(r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read_frame|decode_frame|imread")

@@ -31,9 +31,9 @@ from jaxlint.flow.shapes.lengths import of_own_length, resized
 from jaxlint.flow.statements.assignment import assign, target_names
 from jaxlint.flow.statements.iteration import as_iterable, iterated
 from jaxlint.flow.statements.moved_members import move_members, settle_members
-from jaxlint.flow.syntax.walking import LoopNode
 from jaxlint.flow.trace import traced
 from jaxlint.flow.trace.unrolled import note_loop
+from jaxlint.index.walking import LoopNode
 from jaxlint.jax_api.transforms import JIT
 
 

@@ -10,12 +10,12 @@ import ast
 from typing import Any, NamedTuple
 
 from jaxlint.flow.domain.kinds import INSTANCE, SCALAR, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.origin_words import ACCUMULATOR
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, is_number
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
-from jaxlint.flow.syntax.walking import LoopNode, walk
+from jaxlint.index.walking import LoopNode, walk
+from jaxlint.index.written_names import dotted_name
 
 _OF_NUMBERS = frozenset({"min", "max", "int", "float", "round", "abs"})  # their results are numbers
 _BOUNDED = (ast.Mod, ast.FloorDiv)

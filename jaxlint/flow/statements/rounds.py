@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from jaxlint.flow.calls.argument_binding import default_of
 from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, SHAPE, UNKNOWN
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.syntax.annotations import annotation_text
 from jaxlint.flow.syntax.bindings import look
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
 # Holds its members, a few, as they are: its length is no axis of an array.

@@ -7,7 +7,6 @@ import ast
 from jaxlint.flow.boundaries.watching import forget
 from jaxlint.flow.domain.joining import join, join_environments
 from jaxlint.flow.domain.kinds import BOUNDARY, HOST, SCALAR, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.origin_words import ACCUMULATOR
 from jaxlint.flow.domain.tags import BOUNDED
 from jaxlint.flow.domain.values import NONE, PER_CALL, Origin, parts
@@ -18,6 +17,7 @@ from jaxlint.flow.host_memory.keeping import note_extension
 from jaxlint.flow.host_memory.lookups import lookup_of
 from jaxlint.flow.statements.assignment import assign, target_names
 from jaxlint.flow.trace import effects, traced
+from jaxlint.index.written_names import dotted_name
 
 
 @statement(ast.Expr)

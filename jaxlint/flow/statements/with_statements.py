@@ -6,12 +6,12 @@ import ast
 
 from jaxlint.flow.calls import patching
 from jaxlint.flow.domain.kinds import CONSTANT, FOREIGN, INSTANCE, TREE
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.retrace.mutation import UnjittedEnd, UnjittedStart
 from jaxlint.flow.statements.assignment import assign
 from jaxlint.flow.statements.iteration import element_of
+from jaxlint.index.written_names import last_name
 from jaxlint.jax_api.processes import EXECUTOR, POOL
 
 _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "ensure_compile_time_eval"})

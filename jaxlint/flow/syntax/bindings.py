@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from jaxlint.flow.syntax.walking import own_nodes
+from jaxlint.index.walking import own_nodes
 
 if TYPE_CHECKING:
     from jaxlint.flow.domain.values import Value

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.operand import last_name
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.outputs import calls_of
-from jaxlint.flow.syntax.walking import nodes_of
+from jaxlint.index.walking import nodes_of
+from jaxlint.index.written_names import last_name
 
 
 class CallInView(NamedTuple):

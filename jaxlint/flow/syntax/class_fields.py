@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.domain.operand import last_name
+from jaxlint.index.written_names import last_name
 
 _FIELD_CALLS = frozenset({"field", "static_field"})
 

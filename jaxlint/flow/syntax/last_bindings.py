@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
-from jaxlint.flow.syntax.walking import own_assignments, own_nodes, walk
+from jaxlint.index.walking import own_assignments, own_nodes, walk
 
 
 def last_binding(scope: ast.AST, name: str, before: int) -> tuple[ast.expr, int | None] | None:

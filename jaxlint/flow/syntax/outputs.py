@@ -20,12 +20,12 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.operand import dotted_name, last_name
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import Bindings, look, scope_of
-from jaxlint.flow.syntax.walking import nodes_of, own_nodes, walk
+from jaxlint.index.walking import nodes_of, own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
 _DEPTH = 4

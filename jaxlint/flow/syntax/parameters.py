@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.operand import last_name
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import last_name
 from jaxlint.jax_api.updating import UPDATING_METHODS
 
 _SHAPE_CALLS = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
 
 # What makes an object: what these store is there from the start.
 CONSTRUCTORS = frozenset({"__init__", "setup", "__post_init__"})

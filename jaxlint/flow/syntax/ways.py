@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from copy import copy
 
-from jaxlint.flow.syntax.walking import own_nodes
+from jaxlint.index.walking import own_nodes
 
 EACH = -1  # in a way: whichever member
 

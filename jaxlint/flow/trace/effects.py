@@ -15,13 +15,14 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.operand import dotted_name, operand
+from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import CachedTracer, SideEffect
 from jaxlint.flow.frame import Call, Frame, evaluate
-from jaxlint.flow.syntax.walking import walk
 from jaxlint.flow.trace.outer import instance_outlives, is_taken_back, where_kept
 from jaxlint.flow.trace.traced import contains_tracer
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.effects import shows
 from jaxlint.jax_api.transforms import VMAP
 

@@ -10,8 +10,8 @@ from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import ImpureCall
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace.mutation import environment_key
-from jaxlint.flow.syntax.walking import walk
 from jaxlint.flow.trace.outer import where_kept
+from jaxlint.index.walking import walk
 from jaxlint.jax_api.impure import GENERATORS, RANDOM, impurity
 from jaxlint.jax_api.transforms import JIT, VMAP
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.kinds import API, ARRAYS, CONSTANT, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.tags import BOOLEAN_MASK
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.arrays import BOOLEAN, BOOLEAN_DTYPES, BOOLEAN_METHODS, MOVING, TAKES_DTYPE
 
 CATEGORIES = frozenset({"jnp", "lax", "numpy", "numpy_random", "dtype"})

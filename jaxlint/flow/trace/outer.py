@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.kinds import CLASS, INSTANCE, MODULE, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.frame import Frame, evaluate
-from jaxlint.flow.syntax.walking import nodes_of
+from jaxlint.index.walking import nodes_of
+from jaxlint.index.written_names import dotted_name
 
 _MEMBERS = frozenset({"setdefault", "get"})  # what they give is a member of their receiver
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.domain.kinds import HOST, INDEXER, NUMBERS, PARAMETER, SHAPE, TRACED, TRACERS, TREE
-from jaxlint.flow.domain.operand import dotted_name
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import Unrolled
 from jaxlint.flow.frame import Frame, Loop, evaluate
 from jaxlint.flow.statements.rounds import Rounds, counted, points, rounds
 from jaxlint.flow.syntax.bindings import bindings_of, look
-from jaxlint.flow.syntax.walking import walk
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name
 
 LONG = 16  # rounds of one loop
 LONG_NEST = 64  # rounds of nested loops together
