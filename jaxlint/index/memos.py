@@ -127,10 +127,22 @@ def is_kept(memo: Memo, around: ast.AST) -> bool:
     if not memo.subject:
         return False
     stores = _stores_of(around)
-    outside = [value for part, value in stores.bound.get(memo.subject, ()) if not _is_in(part, memo.miss)]
+    outside = [
+        value
+        for part, value in stores.bound.get(memo.subject, ())
+        if not _is_in(part, memo.miss) and not _carries(value, memo.subject)
+    ]
     kept = [_subject(value) if value is not None else "" for value in outside]  # `step = cache.get(key)`
     subjects = {memo.subject} if not outside else set(kept) - {""} if all(kept) else set()
     return any(_is_in(part, memo.miss) for subject in subjects for part in stores.filling(subject))
+
+
+def _carries(value: ast.expr | None, subject: str) -> bool:
+    """`state, loss = step(state, batch)`: what was there comes back as the next one."""
+    if not isinstance(value, ast.Call):
+        return False
+    given = (*value.args, *(keyword.value for keyword in value.keywords))
+    return any(dotted_name(node) == subject for argument in given for node in walk(argument))
 
 
 def _is_in(node: ast.AST, block: Sequence[ast.AST]) -> bool:
@@ -174,7 +186,9 @@ def _found_stores(around: ast.AST) -> _Stores:
         if node.__class__ not in _TELLING:
             continue
         if isinstance(node, ast.Assign):
-            values.update(dict.fromkeys(node.targets, node.value))
+            for target in node.targets:
+                items = target.elts if isinstance(target, ast.Tuple) else [target]
+                values.update(dict.fromkeys(items, node.value))
         elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)):
             values[node.target] = node.value
         elif isinstance(node, (ast.Name, ast.Attribute)):

@@ -12,6 +12,13 @@ from jaxlint.index.once import is_remembered, runs_once
 
 ONCE = [
     """
+    state = None
+    for x in xs:
+        if state is None:
+            state = make()
+        state, loss = step(state, x)
+    """,
+    """
     step = None
     for x in xs:
         if step is None:
@@ -112,6 +119,13 @@ ONCE = [
     """,
 ]
 AGAIN = [
+    """
+    state = None
+    for x in xs:
+        if state is None:
+            state = make()
+        state, loss = read(x)
+    """,
     "return [make(x) if n is not None else None for x in xs]",
     """
     steps = [make(x) if x is None else x for x in xs]
