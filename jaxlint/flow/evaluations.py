@@ -4,6 +4,7 @@ entered them."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxlint.finding import Place
@@ -61,3 +62,15 @@ class Called(NamedTuple):
     def remembered(self) -> bool:
         """Whether what is made is kept, and asked for before: however often the caller runs, this does once."""
         return self.scope is not None and is_remembered(self.scope, self.node)
+
+
+def with_all_called(roots: Iterable[Evaluation]) -> set[Evaluation]:
+    """Evaluations, with those that they call, at any depth."""
+    reached = set(roots)
+    stack = list(reached)
+    while stack:
+        for item in stack.pop().log:
+            if isinstance(item, Called) and item.evaluation not in reached:
+                reached.add(item.evaluation)
+                stack.append(item.evaluation)
+    return reached

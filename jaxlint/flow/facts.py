@@ -579,6 +579,7 @@ class Scan(Fact):
     of_blocks: bool = False  # the body applies a block of a network, whose parameters it is given
     differentiated: bool = False  # it runs in a function that a gradient is taken of
     checkpointed: bool = False  # the body, or code around it, recomputes for the backward pass
+    small: bool = False  # a number for each step, as far as the steps are in view, or surely less than 1 MiB
 
 
 @record

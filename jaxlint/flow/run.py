@@ -72,6 +72,9 @@ class Run:
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.
         self.differentiated: set[Evaluation] = set()
         self.under_gradient: set[Evaluation] | None = None
+        # Evaluations that are mapped: their arrays have an axis more than the code says. See flow.stacked_sizes.
+        self.mapped: set[Evaluation] = set()
+        self.under_map: set[Evaluation] | None = None
 
     def call(
         self,

@@ -44,7 +44,7 @@ class ScanStacksDiscarded(Rule):
                 "Let the body return `None` in its place."
             )
             fix = _stack_nothing(fact, ctx)
-        short = fact.length is not None and fact.length < _SHORT
+        short = (fact.length is not None and fact.length < _SHORT) or fact.small
         yield self.finding(
             fact,
             message,

@@ -9,6 +9,7 @@ from jaxlint.flow.device_memory.giving_away import note_passed_on
 from jaxlint.flow.device_memory.initial import note_mapped_init
 from jaxlint.flow.device_memory.mapped import note_map
 from jaxlint.flow.device_memory.remat import note_gradient
+from jaxlint.flow.device_memory.stacked_sizes import note_mapped
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, UNKNOWN
 from jaxlint.flow.domain.values import PER_ITERATION, UNKNOWN_VALUE, Value
@@ -41,6 +42,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     if not closure.transforms:
         return result
     note_gradient(frame, closure, call.node)
+    note_mapped(frame, closure, call.node)
     note_map(frame, closure, call)
     note_mapped_init(frame, closure, call)
     note_derivative(frame, {name for _, name in closure.transforms}, call.node)

@@ -10,6 +10,7 @@ from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.calls.updates import holds_updated
 from jaxlint.flow.device_memory.chunks import note_chunks
 from jaxlint.flow.device_memory.pending_scan import PendingScan, is_nothing
+from jaxlint.flow.device_memory.stacked_sizes import note_batched
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.closures import Closure, PartialApi, run_by
 from jaxlint.flow.domain.freshness import freshness
@@ -111,7 +112,10 @@ def _trace_body(frame: Frame, closure: Closure, last: str, call: Call) -> Value:
     where = frame.place(call.node) if hasattr(call.node, "lineno") else None
     if frame.level == EAGER:
         _note_invoked(frame, closure, arguments, call)
-    return frame.run.call(frame, closure, arguments, JIT, call.node, where)
+    result = frame.run.call(frame, closure, arguments, JIT, call.node, where)
+    if last == "map" and "batch_size" in call.keywords:
+        note_batched(frame, call.node)
+    return result
 
 
 def _note_invoked(frame: Frame, closure: Closure, arguments: dict[str, Value], call: Call) -> None:
@@ -187,7 +191,7 @@ def _result(
             array = _updated(result.data[0])
         return tree([array, NONE if nothing else TRACED_PARAMETER if frame.level else DEVICE_VALUE])
     if last == "map" and dotted == "jax.lax.map" and not frame.quiet and isinstance(call.node, ast.Call):
-        frame.log.append(PendingScan(frame, dotted, call, body, None))
+        frame.log.append(PendingScan(frame, dotted, call, body, None, result))
         note_chunks(frame, call)
     if (
         frame.level

@@ -50,7 +50,7 @@ def result_outside(frame: Frame, closure: Closure, result: Value) -> Value:
     array = TRACED_VALUE if frame.level else DEVICE_VALUE
     loose = TRACED_PARAMETER if frame.level else DEVICE_VALUE
     if "value_and_grad" in names:
-        first = _differentiated(result, array)
+        first = array if "vmap" in names else _differentiated(result, array)
         return tree([outside(first) if frame.level == EAGER else first, loose])
     if frame.level == EAGER:
         return outside(result)

@@ -8,26 +8,36 @@ from jaxlint.finding import Place
 from jaxlint.flow.device_memory.last_carry import runs_forward, stacks_its_carry
 from jaxlint.flow.device_memory.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.device_memory.stack_use import StackUses
+from jaxlint.flow.device_memory.stacked_sizes import is_small_stack
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, TRACED, TREE
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import Scan
 from jaxlint.flow.frame import Call, Frame
 
+WANTED = frozenset({"last", "reduced", "unused"})  # what becomes of stacks that need not be made
+
 
 class PendingScan:
     """A scan seen; the use of its stack is looked up when the run is over."""
 
-    __slots__ = ("api", "body", "call", "frame", "length", "place", "proof", "stacked", "symbol")
+    __slots__ = ("api", "body", "call", "frame", "length", "place", "proof", "stacked", "step", "symbol")
 
     def __init__(
-        self, frame: Frame, api: str, call: Call, body: Closure | None, stacked: Value | None
+        self,
+        frame: Frame,
+        api: str,
+        call: Call,
+        body: Closure | None,
+        stacked: Value | None,
+        step: Value | None = None,
     ) -> None:
         self.frame = frame
         self.api = api
         self.call = call
         self.body = body
         self.stacked = stacked  # what the body returns to be stacked, where that is known
+        self.step = step if step is not None else stacked  # one row of the stack
         self.place = frame.place(call.node)
         self.symbol = frame.symbol
         self.proof = frame.proof()
@@ -62,6 +72,7 @@ class PendingScan:
             of_blocks=of_blocks,
             differentiated=of_blocks and self.frame.evaluation in under_gradient(self.frame.run),
             checkpointed=of_blocks and saves_memory(self.body, self.frame),
+            small=stack in WANTED and is_small_stack(self.frame, self.step, self.length),
         )
 
     def _is_tree(self) -> bool:

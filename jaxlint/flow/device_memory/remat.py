@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.evaluations import Called, Evaluation
+from jaxlint.flow.evaluations import Called, Evaluation, with_all_called
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.run import Run
 from jaxlint.index.walking import own_nodes, walk
@@ -32,14 +32,7 @@ def note_gradient(frame: Frame, closure: Closure, node: ast.AST) -> None:
 def under_gradient(run: Run) -> set[Evaluation]:
     """The evaluations that belong to a differentiated function, once a run is over."""
     if run.under_gradient is None:
-        reached = set(run.differentiated)
-        stack = list(reached)
-        while stack:
-            for item in stack.pop().log:
-                if isinstance(item, Called) and item.evaluation not in reached:
-                    reached.add(item.evaluation)
-                    stack.append(item.evaluation)
-        run.under_gradient = reached
+        run.under_gradient = with_all_called(run.differentiated)
     return run.under_gradient
 
 
