@@ -31,6 +31,7 @@ from jaxlint.flow.shapes.lengths import of_own_length, resized
 from jaxlint.flow.statements.assignment import assign, target_names
 from jaxlint.flow.statements.iteration import as_iterable, iterated
 from jaxlint.flow.statements.moved_members import move_members, settle_members
+from jaxlint.flow.statements.wrapping import begins_again
 from jaxlint.flow.trace import traced
 from jaxlint.flow.trace.unrolled import note_loop
 from jaxlint.index.walking import LoopNode
@@ -184,6 +185,8 @@ def _rehearse(
         value = out.get(name)
         if value is not None:
             joined = _carried(frame, node, base[name], value)
+            if joined.kind == SCALAR and joined.varies and begins_again(node, name):
+                joined = joined.but(tags=joined.tags | BOUNDED)
             start[name] = carried(frame, node, name, base[name], value, joined)
     for name, value in out.items():
         if name.startswith("~"):
