@@ -49,14 +49,18 @@ class ArrayShapes:
 
     def of(self, node: ast.expr, scope: Scope) -> Known:
         """The shape of an array, the number, or the members that an expression gives."""
-        self._steps += 1
-        if self._steps > _STEPS or self._depth > _DEPTH:
+        if self._is_spent() or self._depth > _DEPTH:
             return None
         self._depth += 1
         try:
             return self._expression(node, scope)
         finally:
             self._depth -= 1
+
+    def _is_spent(self) -> bool:
+        """Take one more step, if there is one left."""
+        self._steps += 1
+        return self._steps > _STEPS
 
     def _expression(self, node: ast.expr, scope: Scope) -> Known:
         if isinstance(node, ast.Constant):
@@ -152,10 +156,11 @@ class ArrayShapes:
         if key in self._assumed:
             return self._assumed[key]
         whole = f"self.{name}"
-        bound = [(bound_in(m.node).get(whole, []), self.around(cls.module, m)) for m in cls.methods.values()]
-        if any(ways is None for ways, _ in bound):
+        bound = [(m, bound_in(m.node)[whole]) for m in cls.methods.values() if whole in bound_in(m.node)]
+        if any(ways is None for _, ways in bound):
             return None
-        ways = [(w, at) for found, at in bound for w in found or () if not self._hands_on(w[0], whole, at)]
+        found = [(ways, self.around(cls.module, m)) for m, ways in bound]
+        ways = [(w, at) for each, at in found for w in each or () if not self._hands_on(w[0], whole, at)]
         return self._agreed(key, None, ways)
 
     def _agreed(self, key: tuple[int, str], first: Known, ways: list[tuple[Way, Scope]]) -> Known:
@@ -237,7 +242,7 @@ class ArrayShapes:
         calls = calls_by_name(module, made.name if made is not None else function.name)
         named = [f for f in module.functions.values() if f.name == function.name]
         alone = made is not None or (len(named) == 1 and function.cls is None)
-        if not depth or not 0 < len(calls) <= _CALLS or not alone:
+        if not depth or not 0 < len(calls) <= _CALLS or not alone or self._is_spent():
             return scope
         passed = []
         for caller, call in calls:

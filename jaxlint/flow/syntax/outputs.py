@@ -148,6 +148,16 @@ def calls_of(module: LoadedModule) -> dict[str, list[tuple[Function | None, ast.
 
 def calls_by_name(module: LoadedModule, name: str) -> list[tuple[Function | None, ast.Call]]:
     """The calls in a module of a function, by its name or through `jit`; none where it goes another way."""
+    known: dict[str, list[tuple[Function | None, ast.Call]]] = module.tree.__dict__.setdefault(
+        "calls_named", {}
+    )
+    if name not in known:
+        known[name] = []  # for two names that are made of each other
+        known[name] = _found_calls(module, name)
+    return known[name]
+
+
+def _found_calls(module: LoadedModule, name: str) -> list[tuple[Function | None, ast.Call]]:
     every = [pair for pairs in calls_of(module).values() for pair in pairs]
     found = [(caller, call) for caller, call in every if _is_name(call.func, name)]
     jitted = [
