@@ -67,11 +67,13 @@ class Judge:
             context = self._context(path, source.text, source.tree, every, role)
         except Exception as error:
             return [failed(rule, fact.place, error) for rule, _, fact in suspects[:1]]
+        from jaxlint.fix.texts import sparing_texts
+
         found: list[Finding] = []
         for rule, pair, fact in suspects:
             try:
                 node = context.node(fact.place) if pair.needs_node else None
-                found += pair.check(fact, node, context)
+                found += (sparing_texts(each, context.focus) for each in pair.check(fact, node, context))
             except Exception as error:
                 found.append(failed(rule, fact.place, error))
         return found

@@ -118,3 +118,13 @@ def test_a_setting_goes_where_all_it_reads_is_there(above: str, tmp_path: Path) 
     late = 'os.environ["JAX_DEBUG_NANS"] = N\n'
     after = fixed(f"import os\n{above}import jax\n{late}", tmp_path)
     assert after == f"import os\n{above}{late}import jax\n"
+
+
+@pytest.mark.parametrize("kept", ["# python b8.py\n", "# one run"])
+def test_a_line_of_a_string_is_no_comment(kept: str, tmp_path: Path) -> None:
+    text = f'USAGE = """\n{kept}"""\n'
+    assert fixed(f"import os\nimport jax\n{text}{LATE}", tmp_path) == f"import os\n{LATE}import jax\n{text}"
+    before = f"import os\n{text}import jax\n"
+    assert fixed(before + LATE, tmp_path) == f"import os\n{text}{LATE}import jax\n"
+    formatted = f"import os\nimport jax\nUSAGE = f{text.removeprefix('USAGE = ')}"
+    assert fixed(formatted + LATE, tmp_path) == formatted.replace("import jax\n", f"{LATE}import jax\n")

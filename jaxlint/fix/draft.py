@@ -93,6 +93,8 @@ class Draft(NamedTuple):
 
     def _is_sound(self, before: Draft) -> bool:
         """Whether Python, or what else reads a file of that name, takes the text as it took the one before."""
+        if not self._is_read_back():
+            return False
         if format_of(self.file.path):
             return not self.file.path.endswith(".toml") or _is_toml(self.text)
         try:
@@ -100,6 +102,13 @@ class Draft(NamedTuple):
         except source.SourceError:
             return False
         return _compiles(self.text) or not _compiles(before.text)
+
+    def _is_read_back(self) -> bool:
+        """Whether the bytes are the text by the encoding that they declare: its comment may have gone or come."""
+        try:
+            return source.decode(self.data)[0] == self.text
+        except source.SourceError:
+            return False
 
 
 def _compiles(text: str) -> bool:

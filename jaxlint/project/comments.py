@@ -68,12 +68,13 @@ class Comments:
         self.colons: list[tuple[int, int]] = []  # positions (line, column from 1) of every colon
         self._noqa: dict[int, tuple[str, ...]] = {}
         self._commented: set[int] = set()
+        self._alone: set[int] = set()
         self._within_strings: set[int] = set()  # lines that end inside one
         self._read() if python else self._read_lines()
 
     def alone(self, line: int) -> bool:
         """Whether nothing but a comment stands on a line."""
-        return 0 < line <= len(self.lines) and self.lines[line - 1].lstrip().startswith("#")
+        return line in self._alone
 
     def takes_comment(self, line: int) -> bool:
         """Whether a comment can stand at the end of a line: it does not end in a string, nor by a backslash."""
@@ -116,6 +117,8 @@ class Comments:
 
     def _comment(self, text: str, line: int, column: int) -> None:
         self._commented.add(line)
+        if not self.lines[line - 1][: column - 1].strip():
+            self._alone.add(line)
         noqa = _NOQA.search(text)
         if noqa is not None:
             codes = re.split(r"[,\s]+", noqa["codes"].upper()) if noqa["codes"] else ()

@@ -141,10 +141,11 @@ class _File:
             verb = "is" if len(idle) == 1 else "are"
             whole = len(idle) == len(directive.codes)
             edit = self._removal(directive) if whole else self._without(directive, idle)
+            fix = Fix("Remove the unused suppression", Applicability.SAFE, (edit,))
             yield UNUSED_SUPPRESSION.finding(
                 Place(self._path, directive.span if whole else idle[0].span),
                 f"{names} {verb} not reported here. Remove the suppression.",
-                Fix("Remove the unused suppression", Applicability.SAFE, (edit,)),
+                None if self._declares(edit) else fix,
             )
 
     def _is_idle(self, code: Code, known: frozenset[str], judged: frozenset[str]) -> bool:
@@ -153,6 +154,14 @@ class _File:
             return False
         meant = {name for name in known if names(code, name) and not name.startswith(_ENGINE)}
         return bool(meant) and meant <= judged
+
+    def _declares(self, edit: Edit) -> bool:
+        """Whether a removal may change what encoding the file declares: only its first two lines can."""
+        begin, end = edit.span[:2], edit.span[2:]
+        lines = self._comments.lines
+        gone = lines[begin[0] - 1][begin[1] - 1 : end[1] - 1 if end[0] == begin[0] else None]
+        risen = lines[2:4] if end[0] > begin[0] else []
+        return begin[0] <= 2 and any("coding" in text for text in (gone, *risen))
 
     def _without(self, directive: Directive, idle: Collection[Code]) -> Edit:
         """Name only the codes of a directive that are of use."""

@@ -75,7 +75,7 @@ class EnvTooLate(Rule):
         if not late or fact != late[0] or fact.after_jax_import is None:
             return None
         lines = split_lines(ctx.source)
-        above = _start(fact.after_jax_import.span, lines, ctx)
+        above = _start(fact.after_jax_import.span, ctx)
         moved = [_lines(other, above, lines, ctx) for other in late] if above else []
         if not moved or not all(moved):
             return None
@@ -101,13 +101,13 @@ def _variable(fact: ConfigChange) -> str:
     return fact.option.upper()
 
 
-def _start(jax_import: Span, lines: list[str], ctx: Context) -> int:
+def _start(jax_import: Span, ctx: Context) -> int:
     """The line, from 1, of the first statement of the module that may import jax, and of its comment; 0 where
     another statement stands on that line, too."""
     statement = next(
         s for s in ctx.focus.tree.body if s.lineno <= jax_import.line <= (s.end_lineno or 0) or _may_import(s)
     )
-    return _with_comment(statement.lineno - 1, lines) + 1 if statement.col_offset == 0 else 0
+    return _with_comment(statement.lineno - 1, ctx) + 1 if statement.col_offset == 0 else 0
 
 
 def _may_import(statement: ast.stmt) -> bool:
@@ -123,12 +123,19 @@ def _may_import(statement: ast.stmt) -> bool:
     return any(name.partition(".")[0] not in sys.stdlib_module_names for name in modules)
 
 
-def _with_comment(first: int, lines: list[str]) -> int:
+def _with_comment(first: int, ctx: Context) -> int:
     """The first line (from 0) of the comment right above a line, or the line itself. What speaks to a tool or
-    starts a cell is about more than one statement."""
-    while first and lines[first - 1].startswith("#") and not _MARKER.match(lines[first - 1]):
+    starts a cell is about more than one statement. A line of a string may look like a comment, too."""
+    from jaxlint.project.comments import Comments
+
+    comments = Comments(ctx.source)
+    while comments.alone(first) and _is_about_the_next(comments.lines[first - 1]):
         first -= 1
     return first
+
+
+def _is_about_the_next(line: str) -> bool:
+    return line.startswith("#") and not _MARKER.match(line)
 
 
 def _lines(fact: ConfigChange, above: int, lines: list[str], ctx: Context) -> range | None:
@@ -151,7 +158,7 @@ def _lines(fact: ConfigChange, above: int, lines: list[str], ctx: Context) -> ra
     same = next((s for s in ctx.focus.tree.body if s.lineno == span.line), None)
     if same is None or not means_the_same_above(same, above, ctx.focus.tree):
         return None
-    return range(_with_comment(span.line - 1, lines), span.end_line)
+    return range(_with_comment(span.line - 1, ctx), span.end_line)
 
 
 def _imported(tree: ast.Module, line: int) -> set[str]:

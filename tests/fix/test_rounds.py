@@ -135,6 +135,21 @@ def test_what_the_encoding_cannot_hold_is_left_out() -> None:
     assert [finding.code for finding in fixed.findings] == ["JAX901", "JAX000"]
 
 
+@pytest.mark.parametrize(
+    ("data", "old"),
+    [
+        ("# coding: latin-1\nx = 'é'\n".encode("latin-1"), "# coding: latin-1"),
+        ("# coding: latin-1\nx = 'é'\n".encode(), "# coding: latin-1"),
+        ("# old\n#\n# coding: ascii\nx = 'é'\n".encode(), "# old\n"),
+    ],
+)
+def test_a_fix_after_which_the_file_would_be_read_as_another_text_is_left_out(data: bytes, old: str) -> None:
+    draft = Draft.of(given(data))
+    lines = old.count("\n")
+    end = (1 + lines, 1 if lines else len(old) + 1)
+    assert draft.with_fix(Fix("remove", Applicability.SAFE, (Edit(Span(1, 1, *end), ""),))) is None
+
+
 def test_a_file_that_did_not_compile_can_be_fixed() -> None:
     assert text_of(run("return a\n", replacing(r"\ba\b", "b"))) == "return b\n"
 

@@ -253,6 +253,31 @@ def test_unused_comments_can_be_removed(source: str, fixed: str) -> None:
     assert apply_edits(source, unused.fix.edits) == fixed
 
 
+@pytest.mark.parametrize(
+    ("source", "removed"),
+    [
+        ("# jaxlint: ignore-file[JAX101] -*- coding: latin-1 -*-\n", False),
+        ("# jaxlint: ignore-file[JAX101]\n# -*- coding: latin-1 -*-\n", True),
+        ("# -*- coding: latin-1 -*-\n# jaxlint: ignore-file[JAX101]\n", True),
+        ("# jaxlint: ignore-file[JAX101]\nx = 1\n# of old, coding: ascii\n", False),
+        ("# jaxlint: ignore-file[JAX101]\n# jaxlint: ignore-file[JAX105]\n#\n# coding: ascii\n", False),
+        ("x = 1  # jaxlint: ignore[JAX101]\n#\n# of old, coding: ascii\n", True),
+        ("#\n#\n# jaxlint: ignore-file[JAX101]\n# coding: ascii\n", True),
+    ],
+)
+def test_a_removal_that_may_change_the_encoding_is_not_offered(source: str, removed: bool) -> None:
+    first = applied(source)[0]
+    assert first.code == "JAX002"
+    assert (first.fix is not None) is removed
+
+
+def test_a_line_of_a_string_is_no_comment_above() -> None:
+    source = 'x = """\n# jaxlint: ignore[JAX103]\n# the end"""\nstep(i)\n'
+    assert found(source, finding(4)) == [("JAX103", 4)]
+    source = '# jaxlint: ignore[JAX103]\nx = """\n# the end"""\nstep(i)\n'
+    assert found(source, finding(4)) == [("JAX103", 4), ("JAX002", 1)]
+
+
 def test_codes_that_were_not_looked_for_are_not_unused() -> None:
     source = "x = 1  # jaxlint: ignore[JAX103]\n"
     assert found(source, judged_codes={"JAX101"}) == []
