@@ -16,14 +16,21 @@ from jaxlint.project.settings import Settings
 _STEP = """\
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from flax.training.train_state import TrainState
 
 
 @jax.jit
 def step(state, i):
     return state + i
+
+
+@eqx.filter_jit
+def filter_step(state, i):
+    return jax.tree.map(lambda leaf: leaf + i, state)
 
 
 """
@@ -104,15 +111,146 @@ def main():
 main()
 """
 
+_TWO_STATES = """\
+def train(state):
+    for i in range(10):
+        state = step(state, i)
+    return state
+
+
+print(train(jnp.zeros(3)), train(jnp.zeros({size})))
+"""
+_A_LAYER = """\
+class Pair(eqx.Module):
+    one: eqx.nn.Linear
+    other: eqx.nn.Linear
+
+
+def main(key):
+    state = Pair(eqx.nn.Linear(2, {size}, key=key), eqx.nn.Linear({size}, 1, key=key))
+    for i in range(10):
+        state = filter_step(state, i)
+
+
+main(jax.random.key(0))
+"""
+_A_MODEL = """\
+class Net(eqx.Module):
+    inner: eqx.nn.MLP
+    drop: eqx.nn.Dropout
+    scale: jax.Array
+
+    def __init__(self, width, key):
+        self.inner = eqx.nn.MLP(2, "scalar", width, 2, activation=jax.nn.relu, key=key)
+        self.drop = eqx.nn.Dropout(0.1)
+        self.scale = jnp.ones(())
+
+
+class Trainer:
+    def __init__(self, key):
+        self.model = Net({size}, key)
+
+    def run(self):
+        for i in range(10):
+            self.model = filter_step(self.model, i)
+
+
+Trainer(jax.random.key(0)).run()
+"""
+_AN_OPTIMIZER = """\
+class Trainer:
+    def __init__(self, key):
+        self.tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))
+        self.model = eqx.nn.Linear(4, {size}, key=key)
+
+    def run(self):
+        state = self.tx.init(eqx.filter(self.model, eqx.is_array))
+        for i in range(10):
+            state = step(state, i)
+
+
+Trainer(jax.random.key(0)).run()
+"""
+_A_TRAIN_STATE = """\
+def main():
+    params = {{"w": jnp.zeros(({size}, 2))}}
+    state = TrainState.create(apply_fn=jnp.dot, params=params, tx=optax.sgd(0.1, momentum=0.9))
+    for i in range(10):
+        state = step(state, i)
+
+
+main()
+"""
+_CHOSEN = """\
+def main(wide, key):
+    if wide:
+        state = eqx.nn.Linear({size}, {size}, key=key)
+    else:
+        state = eqx.nn.Linear(2, 2, key=key)
+    for i in range(10):
+        state = filter_step(state, i)
+
+
+main(len(jax.devices()) > 1, jax.random.key(0))
+"""
+_REPLACED_PART = """\
+def main(key):
+    state = eqx.nn.Linear(2, 2, key=key)
+    state = eqx.tree_at(lambda m: m.weight, state, {part})
+    for i in range(10):
+        state = filter_step(state, i)
+
+
+main(jax.random.key(0))
+"""
+_MAPPED = """\
+def main(key):
+    state = eqx.filter_vmap(lambda k: eqx.nn.Linear(2, 2, key=k))(jax.random.split(key, 1 << 20))
+    for i in range(10):
+        state = filter_step(state, i)
+
+
+main(jax.random.key(0))
+"""
+
 
 @pytest.mark.parametrize(
-    "program", [_THROUGH_A_PARAMETER, _BY_A_DEFAULT, _SCALED, _DRAWN, _A_TREE, _A_DATA_CLASS]
+    "program",
+    [
+        *(
+            _THROUGH_A_PARAMETER,
+            _BY_A_DEFAULT,
+            _SCALED,
+            _DRAWN,
+            _A_TREE,
+            _A_DATA_CLASS,
+            _TWO_STATES,
+            _A_LAYER,
+        ),
+        *(_A_MODEL, _AN_OPTIMIZER, _A_TRAIN_STATE, _CHOSEN),
+    ],
 )
 @pytest.mark.parametrize(("size", "severity"), [(32, Severity.INFO), (1 << 24, Severity.WARNING)])
 def test_severity(program: str, size: int, severity: Severity, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(_STEP + program.format(size=size))
+    assert severities(program.format(size=size), tmp_path) == {severity}
+
+
+def test_size_of_an_optimizers_state_counts(tmp_path: Path) -> None:
+    """Adam keeps two trees: 50,000 rows of the layer have less than 1 MiB, what Adam keeps has more."""
+    assert severities(_A_LAYER.format(size=50_000), tmp_path) == {Severity.INFO}
+    assert severities(_AN_OPTIMIZER.format(size=20_000), tmp_path) == {Severity.INFO}
+    assert severities(_AN_OPTIMIZER.format(size=50_000), tmp_path) == {Severity.WARNING}
+
+
+@pytest.mark.parametrize("program", [_REPLACED_PART.format(part="jnp.zeros((1 << 20, 2))"), _MAPPED])
+def test_what_is_no_longer_as_made_is_a_warning(program: str, tmp_path: Path) -> None:
+    assert severities(program, tmp_path) == {Severity.WARNING}
+
+
+def severities(program: str, tmp_path: Path) -> set[Severity]:
+    (tmp_path / "program.py").write_text(_STEP + program)
     rules = [rule for rule in registry.load() if rule.meta.code == "JAX301"]
     project = Project("", Settings(), [str(tmp_path)])
     files = discover([str(tmp_path)], project).files
     found = check(files, project, Settings(), rules, jobs=1, cache=False)
-    assert {finding.severity for finding in found} == {severity}
+    return {finding.severity for finding in found}

@@ -81,6 +81,7 @@ _EXACT: dict[str, str] = {
     "equinox.apply_updates": "apply_updates",
     "equinox.tree_at": "tree_at",
     "equinox.partition": "partition",
+    "equinox.filter": "filter",
     "equinox.combine": "combine",
     "functools.reduce": "reduce",
     "itertools.accumulate": "reduce",

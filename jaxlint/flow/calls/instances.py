@@ -10,6 +10,7 @@ from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.joining import join
 from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, FOREIGN, INSTANCE, PARAMETER, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.domain.objects import Instance
+from jaxlint.flow.domain.sizes import unknown_of, unsized
 from jaxlint.flow.domain.tags import FRESH, SHAPED
 from jaxlint.flow.domain.values import PER_ITERATION, UNKNOWN_VALUE, Origin, Value, parts, tree
 from jaxlint.flow.facts import Instantiation
@@ -182,14 +183,16 @@ def tree_at(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     new = call.argument(2, "replace")
     where = call.argument_node(0, "where")
     if base is None or base.kind != INSTANCE:
-        return base if base is not None else UNKNOWN_VALUE
-    thing = Instance(base.data.cls, frame.evaluation, frame.loop, call.node)
-    thing.fields = dict(base.data.fields)
-    if (
+        return unsized(base) if base is not None else UNKNOWN_VALUE
+    one_field = (
         isinstance(where, ast.Lambda)
         and isinstance(where.body, ast.Attribute)
         and isinstance(where.body.value, ast.Name)
-    ):
+    )
+    thing = Instance(base.data.cls, frame.evaluation, frame.loop, call.node)
+    thing.fields = dict(base.data.fields if one_field else unsized(base).data.fields)
+    if one_field:
+        assert isinstance(where, ast.Lambda) and isinstance(where.body, ast.Attribute)
         value = new if new is not None else UNKNOWN_VALUE
         thing.fields[where.body.attr] = (
             value if value.origin else value.but(origin=Origin(frame.module, call.node, "field"))
@@ -201,13 +204,21 @@ def tree_at(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 def partition(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`params, static = eqx.partition(model, eqx.is_array)`: the arrays are those of the model."""
     whole = call.argument(0, "pytree")
-    return tree([whole if whole is not None and whole.kind == INSTANCE else UNKNOWN_VALUE, UNKNOWN_VALUE])
+    rest = unknown_of(whole)
+    return tree([whole if whole is not None and whole.kind == INSTANCE else rest, rest])
+
+
+@api_call("filter")
+def filter_(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`eqx.filter(model, eqx.is_array)`: some of the arrays."""
+    return unknown_of(call.argument(0, "pytree"))
 
 
 @api_call("combine")
 def combine(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`eqx.combine(params, static)`: the model again."""
-    return next((value for value in call.positional if value.kind == INSTANCE), UNKNOWN_VALUE)
+    whole = next((value for value in call.positional if value.kind == INSTANCE), None)
+    return whole or unknown_of(tree(call.positional))
 
 
 def merge_generic(cls: ClassInfo, fields: dict[str, Value]) -> None:

@@ -6,6 +6,7 @@ from jaxlint.flow.domain.kinds import FOREIGN
 from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.values import TRACED_PARAMETER, UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.shapes.layer_sizes import optimizer_state, optimizer_trees
 from jaxlint.jax_api.precision import SECOND_ORDER
 from jaxlint.jax_api.transforms import JIT
 
@@ -18,12 +19,14 @@ def optimizer(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if last == "chain":  # as sensitive as its most sensitive part
         parts_of = (value.data.api for value in call.positional if value.kind == FOREIGN)
         dotted = next((api for api in parts_of if api in SECOND_ORDER), dotted)
-    return Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
+    made = Foreign(dotted, frame.evaluation, frame.loop, call.node)
+    made.trees = optimizer_trees(last, call)
+    return Value(FOREIGN, data=made)
 
 
 @api_call("optimizer_method")
 def optimizer_method(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`optimizer.init(params)`, `optimizer.update(grads, state)`: trees of tracers in traced code."""
     if frame.level < JIT:
-        return UNKNOWN_VALUE
+        return optimizer_state(frame, call) if last == "init" else UNKNOWN_VALUE
     return TRACED_PARAMETER if last == "init" else tree([TRACED_PARAMETER, TRACED_PARAMETER])

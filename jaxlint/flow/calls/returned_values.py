@@ -75,9 +75,10 @@ def rehome(value: Value, evaluation: Evaluation, caller: Frame, depth: int = 0) 
         new.identity = thing.identity
     else:
         new = Foreign(thing.api, caller.evaluation, caller.loop, thing.node)
+        new.trees = thing.trees
         if element is not None and depth < _NESTED:
             element = rehome(element, evaluation, caller, depth + 1)
-    return Value(value.kind, value.varies, value.tags, new, element, value.origin)
+    return Value(value.kind, value.varies, value.tags, new, element, value.origin, value.size)
 
 
 def _rehomed_tree(value: Value, evaluation: Evaluation, caller: Frame, depth: int) -> Value:

@@ -8,6 +8,7 @@ from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.tags import BOUNDED, TEXT, WEAK
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, UNKNOWN_VALUE, Origin, Value, collection, tree
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.shapes.layer_sizes import layer_elements, with_optimizer
 from jaxlint.flow.shapes.made_sizes import size
 from jaxlint.flow.statements.iteration import element_of, iterated
 
@@ -130,7 +131,8 @@ def chain(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("constructor")
 def constructor(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """A layer, optimiser or state of a known library."""
-    return Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
+    thing = Foreign(dotted, frame.evaluation, frame.loop, call.node)
+    return Value(FOREIGN, data=thing, size=layer_elements(frame, dotted, call))
 
 
 @api_call("state")
@@ -142,6 +144,7 @@ def state(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         fields[name] = value
     made = Value(FOREIGN, data=Foreign(dotted, frame.evaluation, frame.loop, call.node))
     made.element = tree(fields)
+    made.size = with_optimizer(fields) if not frame.level else None
     return made
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from jaxlint.flow.device_memory.data_parts import Held
 from jaxlint.flow.device_memory.part_reads import PartRead, PartReads, Scope
 from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE, UNKNOWN
-from jaxlint.flow.domain.values import is_small
+from jaxlint.flow.domain.sizes import is_small
 from jaxlint.flow.facts import DatasetTransfer
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact

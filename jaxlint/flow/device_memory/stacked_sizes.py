@@ -6,12 +6,11 @@ import ast
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, NUMBERS, TREE
-from jaxlint.flow.domain.values import Value, parts
+from jaxlint.flow.domain.values import MEBIBYTE, Value, parts
 from jaxlint.flow.evaluations import Called, Evaluation, with_all_called
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.run import Run
 
-_MEBIBYTE = 1 << 18  # elements of 4 bytes
 # Of the transforms those that run a function for many values at once: a Jacobian, for each direction.
 _MAPPING = frozenset({"vmap", "jacfwd", "jacrev", "jacobian", "hessian"})
 
@@ -41,7 +40,7 @@ def is_small_stack(frame: Frame, stacked: Value | None, length: int | None) -> b
     leaves = _sizes(stacked) if stacked is not None else None
     if leaves is None or frame.evaluation in under_map(frame.run):
         return False
-    return sum(leaves) * length < _MEBIBYTE if length is not None else max(leaves, default=0) <= 1
+    return sum(leaves) * length < MEBIBYTE if length is not None else max(leaves, default=0) <= 1
 
 
 def _sizes(value: Value) -> list[int] | None:

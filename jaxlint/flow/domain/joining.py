@@ -137,7 +137,7 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
     if kind == API:
         return a if a.data == b.data else Value(UNKNOWN, 0, BOUNDED)
     if kind == FOREIGN:
-        return a if a.data.api == b.data.api else UNKNOWN_VALUE
+        return _larger(a, b) if a.data.api == b.data.api else UNKNOWN_VALUE
     if kind == TREE:
         return _trees(a, b, tags, varies, origin)
     if kind == INSTANCE and a.data.cls is b.data.cls:
@@ -157,6 +157,14 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
     if kind == SCALAR and a.data is not None and b.data is not None:
         choices = a.data if a.data.signature() == b.data.signature() else None
     return Value(kind, varies, tags | small | carried, choices, None, origin, size)
+
+
+def _larger(a: Value, b: Value) -> Value:
+    """Of two things that one maker made: the one of which less is known, or more is to be kept."""
+    for one, other in ((a.size, b.size), (a.data.trees, b.data.trees)):
+        if one != other:
+            return b if one is not None and (other is None or other > one) else a
+    return a
 
 
 def _one_of(a: Value, b: Value, tags: int) -> Value:

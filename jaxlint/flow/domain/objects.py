@@ -75,7 +75,7 @@ class Instance:
 class Foreign:
     """An object that a known library made (`optax.adam(…)`)."""
 
-    __slots__ = ("api", "home", "loop", "node", "replays")
+    __slots__ = ("api", "home", "loop", "node", "replays", "trees")
 
     def __init__(self, api: str, home: Evaluation | None, loop: int, node: ast.AST) -> None:
         self.api = api
@@ -83,3 +83,4 @@ class Foreign:
         self.loop = loop
         self.node = node
         self.replays = False  # a generator made while tracing: what it draws is its seed's doing
+        self.trees: int | None = None  # of an optimiser: so many trees like the parameters are in its state

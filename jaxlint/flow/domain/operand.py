@@ -26,8 +26,9 @@ from jaxlint.flow.domain.kinds import (
 )
 from jaxlint.flow.domain.lengthened import Lengthened
 from jaxlint.flow.domain.objects import Foreign, Instance
+from jaxlint.flow.domain.sizes import is_small
 from jaxlint.flow.domain.tags import FRESH, GROWN, MEMBER, SMALL, ZERO_DIM
-from jaxlint.flow.domain.values import Choices, Origin, Value, is_number, is_small
+from jaxlint.flow.domain.values import Choices, Origin, Value, is_number
 from jaxlint.flow.facts import Kind, Operand, Tag, Varies
 from jaxlint.flow.frame import Frame
 from jaxlint.index.written_names import dotted_name

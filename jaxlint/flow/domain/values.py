@@ -20,7 +20,6 @@ from jaxlint.flow.domain.kinds import (
     FUNCTION,
     HOST,
     INSTANCE,
-    NUMBERS,
     ONE_OF,
     PARAMETER,
     PARTIAL,
@@ -30,7 +29,7 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, LENGTHENED, LOW, SHAPED, SMALL, TEXT, TYPES
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, LENGTHENED, LOW, SHAPED, TEXT, TYPES
 from jaxlint.flow.facts import Varies
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 PER_CALL = int(Varies.PER_CALL)
 PER_ITERATION = int(Varies.PER_ITERATION)
 
+MEBIBYTE = 1 << 18  # elements of 4 bytes
 _NESTED = 3  # containers in containers are looked into so far
 
 CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_numbers
@@ -127,6 +127,10 @@ class Value:
             extra = (type(self.data).__name__, repr(self.data)[:40])
         elif kind == TRACED:
             extra = self.size == 1
+        elif kind == DEVICE:
+            extra = self.size is not None and self.size < MEBIBYTE
+        elif kind == UNKNOWN:  # mostly of no size, and that is no reason to look again
+            extra = self.size is not None and self.size >= MEBIBYTE
         elif kind == SCALAR and self.data is not None:
             extra = self.data.signature()
         elif kind == TREE:
@@ -143,8 +147,10 @@ class Value:
             )
         elif kind == ONE_OF:
             extra = tuple([id(v.data) for v in self.data])
+        elif kind == FOREIGN:
+            extra = (self.data.api, self.size is not None and self.size < MEBIBYTE)
         elif kind >= FUNCTION and kind != DTYPE:
-            extra = self.data if kind == API else self.data.api if kind == FOREIGN else id(self.data)
+            extra = self.data if kind == API else id(self.data)
         return (kind, self.varies, self.tags & ~LENGTHENED, extra)
 
 
@@ -166,8 +172,6 @@ SHAPE_VALUE = Value(SHAPE)
 BOOL_VALUE = Value(SCALAR, tags=BOUNDED)
 TEXT_VALUE = Value(UNKNOWN, tags=TEXT)
 
-_SMALL_ELEMENTS = 1 << 18  # 1 MiB of float32
-
 
 def is_boundary(value: Value) -> bool:
     """A jit boundary, or a partial of one."""
@@ -177,18 +181,6 @@ def is_boundary(value: Value) -> bool:
 def is_number(value: Value) -> bool:
     """A Python number: a scalar, or a constant int or float (a bool counts)."""
     return value.kind == SCALAR or (value.kind == CONSTANT and isinstance(value.data, (int, float)))
-
-
-def is_small(value: Value) -> bool:
-    """Proven under 1 MiB from shapes in view."""
-    if value.tags & SMALL:
-        return True
-    if value.kind == TREE or value.kind == INSTANCE:
-        members = parts(value)
-        return bool(members) and all(is_small(v) for v in members)
-    if value.kind in NUMBERS:
-        return True
-    return value.size is not None and value.size < _SMALL_ELEMENTS
 
 
 def has_types(value: Value, depth: int = 0) -> bool:

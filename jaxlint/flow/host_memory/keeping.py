@@ -9,7 +9,8 @@ from typing import Any
 from jaxlint.finding import Place
 from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, DEVICE, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.domain.operand import operand
-from jaxlint.flow.domain.values import Value, is_small, parts
+from jaxlint.flow.domain.sizes import is_small
+from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_memory.host_copies import copy_of_device_array

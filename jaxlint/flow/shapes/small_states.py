@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 
 from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.values import MEBIBYTE
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes.array_shapes import ArrayShapes
 from jaxlint.flow.shapes.shape_values import elements
-
-_MEBIBYTE = 1 << 18  # elements of 4 bytes
 
 
 def is_small_state(
@@ -19,4 +18,4 @@ def is_small_state(
     replaces, so what else binds the name decides."""
     shapes = ArrayShapes(program, besides=call)
     known = elements(shapes.of(state, shapes.around(module, function)))
-    return known is not None and known < _MEBIBYTE
+    return known is not None and known < MEBIBYTE

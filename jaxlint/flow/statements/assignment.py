@@ -20,6 +20,7 @@ from jaxlint.flow.domain.kinds import (
     UNKNOWN,
 )
 from jaxlint.flow.domain.operand import operand
+from jaxlint.flow.domain.sizes import is_small
 from jaxlint.flow.domain.tags import LENGTHENED, SMALL, UPDATED
 from jaxlint.flow.domain.values import (
     PER_ITERATION,
@@ -28,7 +29,6 @@ from jaxlint.flow.domain.values import (
     Value,
     as_member,
     collection,
-    is_small,
     parts,
 )
 from jaxlint.flow.facts import FieldStore

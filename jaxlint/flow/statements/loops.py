@@ -20,8 +20,9 @@ from jaxlint.flow.domain.kinds import (
     UNKNOWN,
 )
 from jaxlint.flow.domain.origin_words import ACCUMULATOR
+from jaxlint.flow.domain.sizes import is_small
 from jaxlint.flow.domain.tags import BOUNDED, CARRIED, GROWN, INTEGER, MOVED, SMALL, ZERO_DIM
-from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, is_number, is_small
+from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, is_number
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.retrace.carry import carried
 from jaxlint.flow.retrace.filled import note_counts, note_filled
