@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxlint.finding import Applicability, Finding, Fix
-from jaxlint.flow.facts import NumpyOnTraced
+from jaxlint.finding import Applicability, Edit, Finding, Fix
+from jaxlint.flow.facts import JitCall, Kind, NumpyOnTraced
 from jaxlint.jax_api.twins import NUMPY_TWINS, SHARED_KEYWORDS, TAKES_DTYPE, TAKES_SEQUENCE
-from jaxlint.pattern import pattern
 from jaxlint.rule import Rule
 
 from . import _tracing as tracing
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 _ERROR = "TracerArrayConversionError"
-
-_JIT = pattern(r"(?<![.\w])((jax|eqx|equinox|nnx)\.)?(filter_)?jit\b")
 
 
 class NumpyOnTracedRule(Rule):
@@ -88,13 +85,13 @@ def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
         if imported is None:
             return None
         asarray, imports = imported
-        table = ctx.focus.code(node.value)
-        edit = ctx.replace(node.value, f"{asarray}({table})")
-        return Fix("Index a jax array", _applicability(node, ctx), (edit, *imports))
+        table = ctx.span(node.value)
+        edit = Edit(table, f"{asarray}({ctx.focus.text(table)})")
+        return Fix("Index a jax array", _applicability(fact, node, ctx), (edit, *imports))
     return _functional_write(node, ctx) if fact.how == "assign" else None
 
 
-def _applicability(node: cst.CSTNode, ctx: Context) -> Applicability:
+def _applicability(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Applicability:
     """Safe where the function around is jitted where it is defined: whoever calls it, it gets tracers. Other code
     may also run with host arrays, whose float64 and int64 values jax.numpy would round or wrap, and a program that
     goes on when the function raises would take another way."""
@@ -103,13 +100,53 @@ def _applicability(node: cst.CSTNode, ctx: Context) -> Applicability:
     around = next((p for p in ctx.parents(node) if isinstance(p, (cst.FunctionDef, cst.Lambda))), None)
     if not isinstance(around, cst.FunctionDef):
         return Applicability.UNSAFE
-    decorators = (ctx.focus.code(decorator.decorator) for decorator in around.decorators)
-    jitted = any(map(_JIT.search, decorators))
-    return (
-        Applicability.SAFE
-        if jitted and not may_be_caught(around.name.value, ctx.focus.tree)
-        else Applicability.UNSAFE
+    flavour = _jitted_as(around, ctx)
+    # Equinox keeps Python numbers static, with which numpy computes in float64.
+    traced = flavour and (flavour != "filter" or _is_made_an_array(fact, node, ctx))
+    if not traced or may_be_caught(around.name.value, ctx.focus.tree):
+        return Applicability.UNSAFE
+    return Applicability.SAFE
+
+
+def _jitted_as(function: cst.FunctionDef, ctx: Context) -> str:
+    """The flavour of the jit that nobody gets past who calls a function: its innermost decorator, transforms of jax
+    aside. "" without one."""
+    made = {
+        call.boundary.place.span: call.boundary.flavour
+        for call in ctx.facts(JitCall)
+        if call.boundary.place.path == ctx.path
+    }
+    for decorator in reversed(function.decorators):
+        flavour = made.get(ctx.span(decorator.decorator))
+        if flavour:
+            return flavour
+        if not _is_of_jax(decorator.decorator, ctx):
+            return ""
+    return ""
+
+
+def _is_made_an_array(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether what numpy is given is the result of a call of jax, which is no number whatever that was given."""
+    import libcst as cst
+    import libcst.matchers as m
+
+    given: list[cst.CSTNode] = []
+    if isinstance(node, cst.Call):
+        given = [argument.value for argument in node.args]
+    elif isinstance(node, cst.Subscript):
+        given = [one.value for one in m.findall(node.slice[0], m.Index()) if isinstance(one, cst.Index)]
+    return fact.operand.kind is Kind.TRACED and any(
+        isinstance(one, cst.Call) and _is_of_jax(one.func, ctx) for one in given
     )
+
+
+def _is_of_jax(expression: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether a name, or what is called, is jax's own."""
+    import libcst as cst
+
+    function = expression.func if isinstance(expression, cst.Call) else expression
+    root = ctx.focus.code(function).partition(".")[0]
+    return any(spelled == root and name.partition(".")[0] == "jax" for name, spelled in ctx.aliases.items())
 
 
 def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
@@ -119,7 +156,7 @@ def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
     if imported is None or not (fact.silent or (name in NUMPY_TWINS and _acceptable(name, call))):
         return None
     twin, imports = imported
-    applicability = _applicability(call, ctx)
+    applicability = _applicability(fact, call, ctx)
     if fact.silent:
         # The answer changes from a constant False to the truth, which Python cannot branch on.
         applicability = Applicability.DISPLAY if _decides(call, ctx) else Applicability.UNSAFE

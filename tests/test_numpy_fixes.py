@@ -1,0 +1,91 @@
+"""JAX206's fix is safe where numpy gets a tracer whoever calls the function, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_trace_suggestions import HEADER, suggestion
+
+from jaxlint.finding import Applicability
+from jaxlint.fix.apply import apply_fixes
+
+SOURCE = """
+from functools import partial
+
+import equinox as eqx
+from flax import nnx
+
+TABLE = np.arange(4.0)
+KEPT = {{}}
+
+
+def kernel(name, jit=True):
+    def register(function):
+        KEPT[name] = jax.jit(function) if jit else function
+        return function
+
+    return register
+
+
+def plain(function):
+    return function
+
+
+{decorators}
+def f(x, y):
+    return {body}
+
+
+jax.vmap(f)(jnp.ones(3), jnp.arange(3))
+"""
+
+
+def applicability(decorators: str, body: str, root: Path) -> Applicability:
+    fix = suggestion("JAX206", SOURCE.format(decorators=decorators, body=body), root)
+    assert fix is not None
+    return fix.applicability
+
+
+@pytest.mark.parametrize(
+    ("decorators", "safe"),
+    [
+        ("@jax.jit", True),
+        ("@partial(jax.jit, donate_argnums=0)", True),
+        ("@nnx.jit", True),
+        ("@plain\n@jax.jit", True),
+        ("@jax.jit\n@jax.vmap", True),
+        ("@jax.jit\n@plain", False),
+        ("@eqx.filter_jit", False),
+        ("@plain", False),
+        ('@kernel("weight", jit=False)', False),
+        ('@kernel("jax.jit")', False),
+    ],
+)
+def test_a_decorator_is_what_the_analysis_made_of_it(decorators: str, safe: bool, tmp_path: Path) -> None:
+    found = applicability(decorators, "np.exp(x)", tmp_path)
+    assert found is (Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
+@pytest.mark.parametrize(
+    ("body", "safe"),
+    [
+        ("np.exp(jnp.log(x))", True),
+        ("np.hypot(x, jnp.log(x))", True),
+        ("np.exp(2 * x)", False),
+        ("np.exp(plain(x))", False),
+        ("TABLE[jnp.argmax(y)]", True),
+        ("TABLE[y]", False),
+        ("TABLE[y + 1]", False),
+    ],
+)
+def test_python_numbers_stay_numbers_under_filter_jit(body: str, safe: bool, tmp_path: Path) -> None:
+    found = applicability("@eqx.filter_jit", body, tmp_path)
+    assert found is (Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
+def test_a_comment_in_the_parentheses_is_written_once(tmp_path: Path) -> None:
+    source = SOURCE.format(decorators="@jax.jit", body="(TABLE  # by level\n            )[y]")
+    fix = suggestion("JAX206", source, tmp_path)
+    assert fix is not None
+    assert "return (jnp.asarray(TABLE)  # by level\n            )[y]\n" in apply_fixes(HEADER + source, [fix])
