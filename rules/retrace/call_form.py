@@ -65,7 +65,7 @@ class CallForm(Rule):
         """Whether two calls are of one boundary, and pass its static parameters alike."""
         if one.boundary.place != other.boundary.place or not self._is_known(one):
             return False
-        if _is_made_anew(one) and (one.symbol != other.symbol or _callee(one, ctx) != _callee(other, ctx)):
+        if _is_made_anew(one) and not _is_of_one_making(one, other, ctx):
             return False  # two calls of what makes it make two
         values = [{a.parameter: _text(a, ctx) for a in u.arguments if u.is_static(a)} for u in (one, other)]
         return all(values[1].get(name, text) == text for name, text in values[0].items())
@@ -98,6 +98,15 @@ def _is_special(use: BoundaryUse) -> bool:
 
 def _is_made_anew(use: BoundaryUse) -> bool:
     return bool(use.boundary.fresh) and (use.boundary.fresh, use.boundary.form) != ("nnx", "decorator")
+
+
+def _is_of_one_making(one: BoundaryUse, other: BoundaryUse, ctx: Context) -> bool:
+    """Whether two calls are of the same object: in one function, or of an attribute of their own `self`."""
+    callee = _callee(one, ctx)
+    if callee != _callee(other, ctx):
+        return False
+    classes = [use.symbol.rpartition(".")[0] for use in (one, other)]
+    return one.symbol == other.symbol or (callee.startswith("self.") and classes[0] == classes[1])
 
 
 def _form(use: BoundaryUse) -> tuple[object, ...]:

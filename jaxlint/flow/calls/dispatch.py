@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from jaxlint.flow.boundaries.boundary_calls import call_boundary
-from jaxlint.flow.boundaries.escaping import escape_arguments
+from jaxlint.flow.boundaries.escaping import escape_arguments, lend_arguments
+from jaxlint.flow.calls.argument_binding import bind
 from jaxlint.flow.calls.closure_calls import call_closure
 from jaxlint.flow.calls.instances import instantiate
 from jaxlint.flow.calls.library_calls import call_api, call_library
 from jaxlint.flow.device_memory.initial import made_array
 from jaxlint.flow.device_memory.mapped import is_mapped, note_unknown_map
 from jaxlint.flow.domain.candidates import candidates, one_signature
-from jaxlint.flow.domain.closures import PartialApi
+from jaxlint.flow.domain.closures import Closure, PartialApi
 from jaxlint.flow.domain.joining import join_all
 from jaxlint.flow.domain.kinds import (
     API,
@@ -48,7 +49,7 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     if kind == API:
         return call_library(frame, callee.data, call)
     if kind == FUNCTION:
-        escape_arguments(call)
+        _hand_over(frame, callee.data, call)
         return call_closure(frame, callee.data, call)
     if kind == BOUNDARY:
         return call_boundary(frame, callee, call)
@@ -81,6 +82,15 @@ def call_value(frame: Frame, callee: Value, call: Call) -> Value:
     if kind == UNKNOWN and callee.varies >= PER_ITERATION:
         return Value(UNKNOWN, callee.varies, 0, None, None, callee.origin)
     return UNKNOWN_VALUE
+
+
+def _hand_over(frame: Frame, closure: Closure, call: Call) -> None:
+    """Give a function of the project its arguments."""
+    if any(value.kind == BOUNDARY for value in call.values()):
+        bound = bind(closure, call.positional, call.keywords, frame, call.starred)
+        lend_arguments(call, bound, closure.function)
+    else:
+        escape_arguments(call)
 
 
 def _call_partial(frame: Frame, partial: PartialApi, call: Call) -> Value:

@@ -201,10 +201,6 @@ def _map_axes(frame: Frame, closure: Closure, call: Call) -> None:
         _trace_mapped(frame, closure, call)
 
 
-def _is_none(value: Value) -> bool:
-    return value.kind == CONSTANT and value.data is None
-
-
 def _trace_mapped(frame: Frame, closure: Closure, call: Call) -> None:
     """Mapped arguments are tracers whoever calls."""
     function = closure.function

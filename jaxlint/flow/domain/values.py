@@ -178,6 +178,10 @@ def is_boundary(value: Value) -> bool:
     return value.kind == BOUNDARY or (value.kind == PARTIAL and value.data.boundary is not None)
 
 
+def is_none(value: Value) -> bool:
+    return value.kind == CONSTANT and value.data is None
+
+
 def is_number(value: Value) -> bool:
     """A Python number: a scalar, or a constant int or float (a bool counts)."""
     return value.kind == SCALAR or (value.kind == CONSTANT and isinstance(value.data, (int, float)))

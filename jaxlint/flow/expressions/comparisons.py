@@ -24,7 +24,10 @@ from jaxlint.flow.domain.tags import BOOLEAN_MASK, NOTHING_OR, TEXT
 from jaxlint.flow.domain.values import BOOL_VALUE, TRACED_MASK, UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.shapes.element_counts import together
+from jaxlint.flow.syntax.bindings import resolved
 from jaxlint.flow.trace import impure, traced
+from jaxlint.index.written_names import last_name
+from jaxlint.jax_api.transforms import EAGER
 
 
 @expression(ast.Compare)
@@ -52,8 +55,17 @@ def comparison(frame: Frame, node: ast.Compare) -> Value:
         return TRACED_MASK if proven else UNKNOWN_VALUE
     if DEVICE in kinds or HOST in kinds:
         kind = DEVICE if DEVICE in kinds else HOST
-        return Value(kind, tags=BOOLEAN_MASK, size=together(left, right))
+        mask = 0 if frame.level == EAGER and _picks_one(frame, node, right) else BOOLEAN_MASK
+        return Value(kind, tags=mask, size=together(left, right))
     return BOOL_VALUE
+
+
+def _picks_one(frame: Frame, node: ast.Compare, other: Value) -> bool:
+    """`np.arange(n) != k`: whichever `k` is, it selects as many. Under jit it is a mask like any other."""
+    if not isinstance(node.ops[0], (ast.Eq, ast.NotEq)) or other.kind in (DEVICE, HOST):
+        return False
+    counted = resolved(frame, node.left)
+    return isinstance(counted, ast.Call) and last_name(counted.func) == "arange"
 
 
 def _identity(left: Value, right: Value, is_: bool) -> Value:

@@ -14,8 +14,8 @@ from jaxlint.finding import Place
 from jaxlint.flow.boundaries.crossing import Passed
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.domain.boundary_state import BoundaryState
-from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, CONSTANT, DEVICE, INSTANCE, TREE
-from jaxlint.flow.domain.values import Value
+from jaxlint.flow.domain.kinds import ARRAYS, CONCRETE, DEVICE, INSTANCE, TREE
+from jaxlint.flow.domain.values import Value, is_none
 from jaxlint.flow.facts import Fact, UnstableStructure, WeakStart
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.pending import PendingFact
@@ -89,8 +89,9 @@ def _with_leaves(
 def may_change(before: Value, after: Value) -> bool:
     if before.kind in (TREE, INSTANCE):
         return after.kind in (TREE, INSTANCE, *CONCRETE)
-    nothing = before.kind == CONSTANT and before.data is None
-    return nothing or (is_weak(before) and after.kind == DEVICE)
+    if is_none(before):
+        return not is_none(after)
+    return is_weak(before) and after.kind == DEVICE
 
 
 def _written(frame: Frame, loop: ast.stmt, name: str) -> Start:

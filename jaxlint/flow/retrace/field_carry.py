@@ -10,7 +10,7 @@ from jaxlint.flow.boundaries.crossing import Passed
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.kinds import INSTANCE
 from jaxlint.flow.domain.objects import Instance
-from jaxlint.flow.domain.values import Value
+from jaxlint.flow.domain.values import Value, is_none
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.precision.weak_types import is_weak
 from jaxlint.flow.retrace.carry import Carry, PendingCarry, in_tree, is_tested, may_change
@@ -80,7 +80,8 @@ class PendingFieldCarry(PendingCarry):
                 node.lineno <= line <= (node.end_lineno or node.lineno)
             ):
                 return None
-        return carry
+        again = _set_back(thing, name) if is_none(carry.before) else None
+        return carry._replace(start=again) if again is not None else carry
 
 
 class PendingLeaf(PendingCarry):
@@ -116,6 +117,14 @@ def _stores(thing: Instance, name: str) -> Iterator[tuple[bool, ast.Assign]]:
         for node in walk(method.node):
             if isinstance(node, ast.Assign) and _stores_field(node, name):
                 yield method.name in CONSTRUCTORS, node
+
+
+def _set_back(thing: Instance, name: str) -> Start | None:
+    """Where a method puts None there again: from there on the calls begin anew."""
+    for first, node in _stores(thing, name):
+        if not first and isinstance(node.value, ast.Constant) and node.value.value is None:
+            return Start(thing.cls.module, node)
+    return None
 
 
 def _within(node: ast.stmt, function: ast.AST) -> bool:

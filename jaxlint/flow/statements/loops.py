@@ -22,7 +22,7 @@ from jaxlint.flow.domain.kinds import (
 from jaxlint.flow.domain.origin_words import ACCUMULATOR
 from jaxlint.flow.domain.sizes import is_small
 from jaxlint.flow.domain.tags import BOUNDED, CARRIED, GROWN, INTEGER, MOVED, SMALL, ZERO_DIM
-from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, is_number
+from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, is_none, is_number
 from jaxlint.flow.frame import Frame, Loop, evaluate, execute, statement
 from jaxlint.flow.retrace.carry import carried
 from jaxlint.flow.retrace.filled import note_counts, note_filled
@@ -174,7 +174,7 @@ def _rehearse(
         frame.names[name] = _marked(frame, base[name])
     _pass(frame, node, head, iterable)
     out = frame.names
-    if any(_is_none(base[name]) and not _is_none(out.get(name)) for name in names):
+    if any(is_none(base[name]) and not (name in out and is_none(out[name])) for name in names):
         # What a first round alone does, because nothing is there yet, is not what the rounds do.
         frame.names = {**base, **{name: out[name] for name in names if name in out}}
         _pass(frame, node, head, iterable)
@@ -193,10 +193,6 @@ def _rehearse(
         if name.startswith("~"):
             start[name] = join(start[name], value) if name in start else value
     return start
-
-
-def _is_none(value: Value | None) -> bool:
-    return value is not None and value.kind == CONSTANT and value.data is None
 
 
 def _marked(frame: Frame, value: Value) -> Value:
