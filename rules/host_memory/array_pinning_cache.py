@@ -38,7 +38,9 @@ class ArrayPinningCache(Rule):
         return bool(fact.pins) or (_closed(fact) and not fact.on_method and _holds_arrays(fact))
 
     def check(self, fact: CacheStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        if (fact.bounded and _holds_one(node)) or (not fact.pins and _has_open_keys(fact, ctx)):
+        if fact.bounded and _holds_one(node):
+            return
+        if not fact.pins and not _pins_self(fact) and _has_open_keys(fact, ctx):
             return
         if (
             fact.on_method
@@ -82,6 +84,11 @@ class ArrayPinningCache(Rule):
             confidence=Confidence.HIGH if pins else Confidence.LOW,
             fix=None if pins or holds_model(fact.value) else _on_host(node, ctx),
         )
+
+
+def _pins_self(fact: CacheStore) -> bool:
+    """A cache with a bound, on a method: whatever its other keys are, `self` is one."""
+    return fact.on_method and fact.bounded and fact.how in _DECORATORS
 
 
 def _is_unknown(fact: CacheStore) -> bool:

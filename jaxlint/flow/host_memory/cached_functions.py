@@ -46,11 +46,14 @@ def decorated_fact(
     cls = function.cls
     on_method = cls is not None and not function.is_static and function.params[:1] == ["self"]
     result: Value | None = None
+    holders = [generic_instance(cls)] if cls is not None else []  # and instances of its subclasses, as called
     calls = []
     open_keys: bool | None = None
     for evaluation in run.memo.values():
         if evaluation.function is function and not evaluation.level:
             result = evaluation.result if result is None or result.kind == UNKNOWN else result
+            receiver = evaluation.scope[1].receiver if on_method and evaluation.scope is not None else None
+            holders += [receiver] if receiver is not None else []
     few = {name for name in function.annotations if is_one_of_few(run.program, function, name)}
     for place, given in run.cached_calls.get(function, ()):
         values = (v for name, v in given.items() if name not in few and v.kind not in (INSTANCE, HOST))
@@ -76,7 +79,7 @@ def decorated_fact(
         value=operand(frame, node, result) if result is not None else None,
         value_is_array=result is not None and is_array(result),
         value_is_boundary=result is not None and (result.kind == BOUNDARY or is_compiled(result)),
-        instance_holds_arrays=cls is not None and holds_arrays(generic_instance(cls)),
+        instance_holds_arrays=any(map(holds_arrays, holders)),
         varying_calls=tuple(dict.fromkeys(calls))[:6],
         executable=result is not None and result.kind == BOUNDARY,
         pins=pinned_by([v for _, given in run.cached_calls.get(function, ()) for v in given.values()]),
