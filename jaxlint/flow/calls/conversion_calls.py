@@ -8,12 +8,16 @@ from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE
 from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, is_number
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.lending import lend
+from jaxlint.flow.precision.dtypes import dtype_of
+from jaxlint.flow.program import api
 from jaxlint.flow.trace import traced
 from jaxlint.jax_api.transforms import JIT
 
 
 @api_call("static")
 def static(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    if last == "dtype" and call.positional and (named := dtype_of(call.positional[0])):
+        return api(f"jax.numpy.{named}")
     return SHAPE_VALUE
 
 

@@ -7,7 +7,7 @@ import ast
 from jaxlint.flow.boundaries.crossing import as_traced
 from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.domain.kinds import API, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, TRACED, TREE, UNKNOWN
-from jaxlint.flow.domain.tags import LENGTHENED, SHAPED, UPDATED
+from jaxlint.flow.domain.tags import LENGTHENED, LOW, SHAPED, UPDATED
 from jaxlint.flow.domain.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, collection
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.lending import TRANSFERS, lend
@@ -34,7 +34,7 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             result = growth.passed_on(result, function.data, nodes)
     if result is None or not trees:
         return UNKNOWN_VALUE
-    return upcasts.mapped(frame, dotted, call, _mapped(trees[0], result))
+    return upcasts.mapped(frame, dotted, call, result, _mapped(trees[0], result))
 
 
 def _mapped(structure: Value, result: Value) -> Value:
@@ -45,6 +45,8 @@ def _mapped(structure: Value, result: Value) -> Value:
     if members and members.__class__ is dict:
         mapped = {key: _mapped(member, result) for key, member in members.items()}
         return Value(TREE, 0, 0, mapped, None, structure.origin)
+    if result.tags & LOW and structure.kind == INSTANCE and structure.data.cls.is_pytree_value:
+        return structure
     if result.kind in (TRACED, PARAMETER):
         return TRACED_PARAMETER
     if result.kind not in (DEVICE, HOST):

@@ -42,6 +42,7 @@ from jaxlint.flow.domain.tags import (
     LOW,
     MEMBER,
     MOVED,
+    NO_FLOATS,
     NOTHING_OR,
     RAGGED,
     SMALL,
@@ -63,7 +64,7 @@ from jaxlint.flow.domain.values import (
 
 # Survive if either side has them.
 _MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTHING_OR
-_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES  # only if both have them
+_MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES | NO_FLOATS  # only if both have them
 
 _IMPORTED = frozenset((API, MODULE, LAZY))
 _CALLABLES = frozenset((FUNCTION, BOUNDARY, CLASS, ONE_OF))
@@ -76,6 +77,8 @@ def join(a: Value, b: Value) -> Value:
     if a is b:
         return a
     tags = (a.tags | b.tags) & _MAY | a.tags & b.tags & _MUST
+    if (a.tags ^ b.tags) & LOW and (b if a.tags & LOW else a).tags & NO_FLOATS:
+        tags |= LOW
     if a.kind == b.kind:
         return _alike(a, b, tags)
     kinds = {a.kind, b.kind}

@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow.domain.joining import join, join_environments
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.precision.float_tests import without_floats
 from jaxlint.flow.statements.guards import guard_of
 from jaxlint.flow.trace import traced
 
@@ -44,8 +45,11 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
     # The arms are alternatives: what one does to the environment the other does not see.
     base = frame.names
     frame.names = dict(base)
+    frame.names.update(without_floats(frame, node.test, True))
     body = _guarded(frame, node.body, guard_of(frame, node.test, True))
     after_body, frame.names = frame.names, base
+    no_floats = without_floats(frame, node.test, False)
+    frame.names = {**base, **no_floats} if no_floats else base
     orelse = _guarded(frame, node.orelse, guard_of(frame, node.test, False))
     frame.names = join_environments(frame.names, after_body) or base
     return join(body, orelse)

@@ -37,6 +37,7 @@ _KEYWORDS = ("dtype", "param_dtype", "new_dtype", "preferred_element_type")
 # Categories of library calls whose results have a dtype.
 TYPED = frozenset({"jnp", "lax", "dtype", "constructor"})
 _MAY_BE_LOW = ARRAYS | {UNKNOWN}
+_NESTED = 3  # containers in containers are looked into so far
 
 
 def dtype_of(value: Value) -> str:
@@ -110,10 +111,25 @@ def _as_asked(frame: Frame, node: ast.AST, result: Value, asked: str) -> Value:
 
 
 def lowered(frame: Frame, node: ast.AST, value: Value, dtype: str) -> Value:
-    """A value that is made of low precision here."""
+    """A value that is made of low precision here: a tree with all its leaves."""
+    return _all_low(value, Origin(frame.module, node, "low precision", dtype))
+
+
+def _all_low(value: Value, origin: Origin, depth: int = 0) -> Value:
+    if value.kind == INSTANCE and value.data.cls.is_pytree_value and depth < _NESTED:
+        thing = value.data.described()
+        thing.fields = {name: _all_low(field, origin, depth + 1) for name, field in thing.fields.items()}
+        return Value(INSTANCE, value.varies, value.tags, thing)
     if value.kind not in ARRAYS and value.kind not in (UNKNOWN, TREE):
         return value
-    return value.but(tags=value.tags | LOW, origin=Origin(frame.module, node, "low precision", dtype))
+    tags, data, element = value.tags | LOW, value.data, value.element
+    if value.kind == TREE and depth < _NESTED:
+        element = _all_low(element, origin, depth + 1) if element is not None else None
+        if data.__class__ is list:
+            data = [_all_low(member, origin, depth + 1) for member in data]
+        elif data.__class__ is dict:
+            data = {key: _all_low(member, origin, depth + 1) for key, member in data.items()}
+    return Value(value.kind, value.varies, tags, data, element, origin, value.size)
 
 
 def is_low(value: Value) -> bool:

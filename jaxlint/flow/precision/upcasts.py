@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import API, FUNCTION, LAZY, PARTIAL
 from jaxlint.flow.domain.operand import operand
+from jaxlint.flow.domain.tags import LOW as LOW_FLOATS
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import TreeUpcast
 from jaxlint.flow.frame import Call, Frame, evaluate
@@ -76,13 +77,15 @@ def cast_tree(frame: Frame, dotted: str, call: Call) -> Value:
     return _as_cast(frame, call, dotted, asked, subject, call.argument_node(0, "tree"), subject.but(tags=0))
 
 
-def mapped(frame: Frame, dotted: str, call: Call, result: Value) -> Value:
-    """`tree_map(function, tree)`: is it a cast of the whole tree?"""
+def mapped(frame: Frame, dotted: str, call: Call, leaf: Value, result: Value) -> Value:
+    """`tree_map(function, tree)`: is it a cast of the whole tree? `leaf` is what the function gives."""
     function = call.argument(0, "f")
     if function is None or len(call.positional) != 2:
         return result
+    if leaf.tags & LOW_FLOATS and leaf.origin is not None and leaf.origin.extra in LOW:
+        return lowered(frame, call.node, result, leaf.origin.extra)
     asked = _leaf_dtype(frame, function, 1 if "with_path" in dotted else 0)
-    if not asked:
+    if not asked or (asked in LOW and function.kind == FUNCTION):
         return result
     return _as_cast(frame, call, dotted, asked, call.positional[1], call.argument_node(1), result)
 

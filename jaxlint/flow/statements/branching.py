@@ -8,6 +8,7 @@ from jaxlint.flow.domain.joining import join_environments
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, execute, statement
 from jaxlint.flow.host_memory.lookups import asks_for_absence, note_answered
+from jaxlint.flow.precision.float_tests import without_floats
 from jaxlint.flow.statements.guards import (
     SHAPE_BRANCH,
     TRACER_BRANCH,
@@ -40,6 +41,7 @@ def if_(frame: Frame, node: ast.If) -> bool:
     frame.branches = (*branches, node)
     frame.names = dict(base)
     frame.guard = before | guard_of(frame, node.test, True)
+    frame.names.update(without_floats(frame, node.test, True))
     if node.body and isinstance(node.body[-1], ast.Return):
         note_answered(frame, node.test)
     frame.filling += filling
@@ -48,6 +50,7 @@ def if_(frame: Frame, node: ast.If) -> bool:
     after_body = frame.names
     frame.names = base
     frame.guard = before | guard_of(frame, node.test, False)
+    frame.names.update(without_floats(frame, node.test, False))
     else_ends = execute(frame, node.orelse)
     frame.guard = before
     if body_ends and asks_for_tracer(node.test):

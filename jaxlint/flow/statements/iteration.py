@@ -22,7 +22,7 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, EVEN, MEMBER, RAGGED, SHAPED, TEXT
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, EVEN, LOW, MEMBER, RAGGED, SHAPED, TEXT
 from jaxlint.flow.domain.values import (
     CHUNK,
     PER_CALL,
@@ -55,7 +55,7 @@ def element_of(value: Value) -> Value:
     if kind == PARAMETER:
         return TRACED_PARAMETER
     if kind in ARRAYS:
-        tags = value.tags & BOOLEAN_MASK | (MEMBER if kind == HOST else 0)
+        tags = value.tags & (BOOLEAN_MASK | LOW) | (MEMBER if kind == HOST else 0)
         return Value(kind, 0, tags, None, None, value.origin, value.size)
     if kind == TREE:
         if value.element is not None:
@@ -64,6 +64,8 @@ def element_of(value: Value) -> Value:
         return (join_all(members) if members else None) or UNKNOWN_VALUE
     if kind == SHAPE:
         return SHAPE_VALUE
+    if value.tags & LOW:
+        return Value(UNKNOWN, 0, LOW, None, None, value.origin)
     return Value(UNKNOWN, 0, BOUNDED) if is_enum(value) else UNKNOWN_VALUE
 
 
