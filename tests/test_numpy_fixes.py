@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 from test_trace_suggestions import HEADER, suggestion
 
+from jaxlint import registry
+from jaxlint.check import check
 from jaxlint.finding import Applicability
 from jaxlint.fix.apply import apply_fixes
+from jaxlint.project.files import SourceFile
+from jaxlint.project.root import Project
+from jaxlint.project.settings import Settings
 
 SOURCE = """
 from functools import partial
@@ -89,3 +94,13 @@ def test_a_comment_in_the_parentheses_is_written_once(tmp_path: Path) -> None:
     fix = suggestion("JAX206", source, tmp_path)
     assert fix is not None
     assert "return (jnp.asarray(TABLE)  # by level\n            )[y]\n" in apply_fixes(HEADER + source, [fix])
+
+
+def test_a_jit_that_another_module_calls(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import jax.numpy as jnp\nimport lib\n\nlib.f(jnp.ones(3))\n")
+    (tmp_path / "lib.py").write_text(HEADER + "@jax.jit\ndef f(x):\n    return np.exp(x)\n")
+    files = [SourceFile(name, str(tmp_path / name), None) for name in ("lib.py", "main.py")]
+    rules = [rule for rule in registry.load() if rule.meta.code == "JAX206"]
+    (found,) = check(files, Project(str(tmp_path), Settings()), Settings(), rules, jobs=1, cache=False)
+    assert found.fix is not None
+    assert found.fix.applicability is Applicability.SAFE

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Edit, Finding, Fix
-from jaxlint.flow.facts import JitCall, Kind, NumpyOnTraced
+from jaxlint.flow.facts import BoundaryUse, JitCall, Kind, NumpyOnTraced
 from jaxlint.jax_api.twins import NUMPY_TWINS, SHARED_KEYWORDS, TAKES_DTYPE, TAKES_SEQUENCE
 from jaxlint.rule import Rule
 
@@ -111,11 +111,9 @@ def _applicability(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Appl
 def _jitted_as(function: cst.FunctionDef, ctx: Context) -> str:
     """The flavour of the jit that nobody gets past who calls a function: its innermost decorator, transforms of jax
     aside. "" without one."""
-    made = {
-        call.boundary.place.span: call.boundary.flavour
-        for call in ctx.facts(JitCall)
-        if call.boundary.place.path == ctx.path
-    }
+    # A run that begins in another module does not see it made, only called.
+    boundaries = (fact.boundary for fact in (*ctx.facts(JitCall), *ctx.facts(BoundaryUse)))
+    made = {b.place.span: b.flavour for b in boundaries if b.place.path == ctx.path}
     for decorator in reversed(function.decorators):
         flavour = made.get(ctx.span(decorator.decorator))
         if flavour:
