@@ -60,10 +60,23 @@ class Focus:
             node = parent
 
     def code(self, node: cst.CSTNode) -> str:
-        """The source of a node, also of one made by a rule."""
+        """The source of a node, also of one made by a rule.
+
+        libcst takes the indentation of further lines from the blocks around, of which a lone node has none: they are
+        taken from the file.
+        """
         import libcst as cst
 
-        return cst.Module([]).code_for_node(node)
+        made = cst.Module([]).code_for_node(node)
+        if "\n" not in made or not isinstance(node, cst.BaseExpression):
+            return made
+        try:
+            written = self.text(self.span(node))  # without its own parentheses
+        except KeyError:
+            return made
+        enclosed = f"{'(' * len(node.lpar)}{written}{')' * len(node.rpar)}"
+        same = (text for text in (written, enclosed) if "".join(text.split()) == "".join(made.split()))
+        return next(same, made)
 
     def text(self, span: Span) -> str:
         """The source of a span."""

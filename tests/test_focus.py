@@ -129,3 +129,23 @@ def test_what_libcst_cannot_parse_has_no_nodes(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(cst, "parse_module", refuse)
     assert Focus("f(1)\n", ast.parse("f(1)\n")).node(Span(1, 1, 1, 5)) is None
+
+
+@pytest.mark.parametrize(
+    ("argument", "code"),
+    [
+        ("jnp.ones(2) if i \\\n              else 3", None),
+        ("3\n        if i else 4", None),
+        ("(\n            i\n        )", "(i)"),
+        ("(a +\n        i)", None),
+        ("x := f(\n            i\n        )", None),
+    ],
+)
+def test_the_code_of_an_expression_keeps_the_indentation_of_its_lines(
+    argument: str, code: str | None
+) -> None:
+    source = f"def f():\n    for i in a:\n        step({argument})\n"
+    focus = Focus(source, ast.parse(source))
+    call = focus.node(Span(3, 9, source.count("\n"), len(source.rstrip("\n").rpartition("\n")[2]) + 1))
+    assert isinstance(call, cst.Call)
+    assert focus.code(call.args[0].value) == (code or argument)

@@ -57,3 +57,9 @@ def test_the_guard_goes_around_the_function(given: str, turned: str | None, tmp_
         assert fix is not None
         made = turned.replace("guard", "eqx.debug.assert_max_traces")
         assert apply_fixes(HEADER + source, [fix]) == HEADER + CALLS.format(made=made)
+
+
+@pytest.mark.parametrize("given", ["fast := eqx.filter_jit(f)", "eqx.filter_jit((body := f))"])
+def test_what_stands_between_the_two_is_more_than_calls(given: str, tmp_path: Path) -> None:
+    source = CALLS.format(made=f"eqx.debug.assert_max_traces(({given}), max_traces=5)")
+    assert suggestion("JAX113", source, tmp_path) is None

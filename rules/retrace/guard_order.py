@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -69,12 +70,22 @@ def _swap(fact: GuardOrder, node: cst.CSTNode | None, ctx: Context) -> Fix | Non
             return ctx.suggest(_TITLE, *edits)
     elif isinstance(inner, cst.Call) and any(p is node for p in ctx.parents(inner)):
         function = _function(inner)
-        if function is None:
+        if function is None or _binds_between(node, inner, ctx):
             return None
         edits = (ctx.replace(node, _turned(ctx.span(node), ctx.span(inner), ctx.span(function), ctx)),)
     else:
         return None
     return Fix(_TITLE, Applicability.SAFE, edits)
+
+
+def _binds_between(guard: cst.CSTNode, jit: cst.CSTNode, ctx: Context) -> bool:
+    """Whether more than calls stand between the two, or a name is bound there, to what would be another function."""
+    import libcst as cst
+    import libcst.matchers as m
+
+    between = itertools.takewhile(lambda parent: parent is not guard, ctx.parents(jit))
+    plain = all(isinstance(parent, (cst.Call, cst.Arg)) for parent in between)
+    return not plain or bool(m.findall(guard, m.NamedExpr()))
 
 
 def _function(jit: cst.Call) -> cst.BaseExpression | None:

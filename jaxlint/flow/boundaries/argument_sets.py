@@ -28,13 +28,26 @@ def argument_set(
     return frozenset(found)
 
 
-def static_by_position(keywords: dict[str, Value]) -> bool:
-    """Whether a parameter may be static by position and traced by keyword: of numbers and names that are both
-    given jax infers none from the others, and a negative number counts what stands by position (measured)."""
-    numbers = keywords.get("static_argnums", keywords.get("static_broadcasted_argnums"))
-    if numbers is None or (numbers.kind == CONSTANT and numbers.data is None):
+_PAIRS = (
+    ("static_argnums", "static_argnames"),
+    ("static_broadcasted_argnums", "static_argnames"),
+    ("donate_argnums", "donate_argnames"),
+)
+
+
+def told_by_position(keywords: dict[str, Value]) -> bool:
+    """Whether a parameter may be static, or donated, by position and not by keyword: of numbers and names that are
+    both given jax infers none from the others, and a negative number counts what stands by position (measured)."""
+    return any(
+        _told_by_position(keywords[numbers], keywords.get(names))
+        for numbers, names in _PAIRS
+        if numbers in keywords
+    )
+
+
+def _told_by_position(numbers: Value, names: Value | None) -> bool:
+    if numbers.kind == CONSTANT and numbers.data is None:
         return False
-    names = keywords.get("static_argnames")
     members = parts(numbers) if numbers.kind == TREE else [numbers]
     plain = all(m.kind == CONSTANT and isinstance(m.data, int) and m.data >= 0 for m in members)
     return not plain or (names is not None and not (names.kind == CONSTANT and names.data is None))

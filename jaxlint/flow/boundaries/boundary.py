@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxlint.flow.boundaries.argument_sets import argument_set, equinox_donation, static_by_position
+from jaxlint.flow.boundaries.argument_sets import argument_set, equinox_donation, told_by_position
 from jaxlint.flow.boundaries.described import describe, signature
 from jaxlint.flow.boundaries.entering import trace_declaration
 from jaxlint.flow.calls.transforms import by_position, constructs, partial_closure
@@ -85,12 +85,12 @@ def _closure_of(frame: Frame, target: Value, call: Call) -> Closure | None:
 
 
 def _goes_by_position(dotted: str, closure: Closure | None, target: Value, call: Call) -> bool:
-    """Whether an argument may be mapped or static by position and not by keyword."""
+    """Whether an argument may be mapped, static or donated by position and not by keyword."""
     if closure is not None and closure.by_position:
         return True
     if target.kind == BOUNDARY and target.data.by_position:
         return True
-    return static_by_position(call.keywords) or (dotted.endswith("pmap") and by_position(dotted, call))
+    return told_by_position(call.keywords) or (dotted.endswith("pmap") and by_position(dotted, call))
 
 
 def _judge_freshness(frame: Frame, state: BoundaryState, target: Value) -> None:
