@@ -62,8 +62,8 @@ class Focus:
     def code(self, node: cst.CSTNode) -> str:
         """The source of a node, also of one made by a rule.
 
-        libcst takes the indentation of further lines from the blocks around, of which a lone node has none: they are
-        taken from the file.
+        libcst takes the indentation of further lines from the blocks around, of which a lone node has none: such
+        lines are taken from the file.
         """
         import libcst as cst
 

@@ -37,9 +37,40 @@ def last(
 def test_carry_takes_the_place_of_the_last_entry(arguments: str, tmp_path: Path) -> None:
     fix = suggestion("JAX303", last(arguments=arguments), tmp_path)
     assert fix is not None
-    assert fix.applicability is Applicability.SAFE
+    assert fix.applicability is Applicability.UNSAFE
     fixed = apply_fixes(HEADER + last(arguments=arguments), [fix]).removeprefix(HEADER)
     assert fixed == last("ys", arguments, "ys, _")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "safe"),
+    [
+        ("body, x0, xs", False),
+        ("body, x0, xs[3:]", False),
+        ("body, x0, None, r", False),
+        ("body, x0, None, 0", False),
+        ("body, x0, jnp.zeros((0, 3))", False),
+        ("body, x0, xs, 10", True),
+        ("body, x0, None, length=10", True),
+        ("body, x0, None, STEPS", True),
+        ("body, x0, jnp.ones((10, 3))", True),
+        ("body, x0, jnp.arange(STEPS)", True),
+        ("body, x0, ROWS", True),
+        ("body, x0, ROWS[STEPS:]", False),
+    ],
+)
+def test_safe_where_there_is_a_last_step(arguments: str, safe: bool, tmp_path: Path) -> None:
+    above = "STEPS = 10\nROWS = jnp.ones((10, 3))\n\n\n"
+    called = "\n\nf(jnp.zeros(3), jnp.ones((4, 3)), False)\n"
+    fix = suggestion("JAX303", above + last(arguments=arguments) + called, tmp_path)
+    assert fix is not None
+    assert fix.applicability is (Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
+@pytest.mark.parametrize("call", ["locals()", "eval('ys')", "(lambda: exec('print(ys)'))()", "vars()"])
+def test_silent_where_every_name_may_be_read(call: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not enough"):  # no finding
+        suggestion("JAX303", last(f"(ys[-1], {call})"), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -575,6 +575,9 @@ class Scan(Fact):
     only_uses: bool = False  # the uses are all that is read of the stack: no shape, no part of an entry
     forward: bool = False  # it surely runs from the first entry to the last
     carries_it: bool = False  # all that is read is the last entry, which is the carry that the scan returns
+    surely_runs: bool = (
+        False  # of a stack whose last entry is used: it takes a step, whoever calls the function
+    )
     assigned: tuple[str, str] = ("", "")  # the names given to carry and ys
     of_blocks: bool = False  # the body applies a block of a network, whose parameters it is given
     differentiated: bool = False  # it runs in a function that a gradient is taken of

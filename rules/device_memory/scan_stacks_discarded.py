@@ -95,7 +95,9 @@ def _use_carry(fact: Scan, node: cst.CSTNode | None, ctx: Context) -> Fix | None
         if not isinstance(use, cst.Subscript) or ctx.focus.code(use.value) != stack:
             return None
         edits.append(ctx.replace(use, stack))
-    return Fix("Use the carry's last value", Applicability.SAFE, tuple(edits))
+    # Without a step `ys[-1]` would raise.
+    kind = Applicability.SAFE if fact.surely_runs else Applicability.UNSAFE
+    return Fix("Use the carry's last value", kind, tuple(edits))
 
 
 def _stack_nothing(fact: Scan, ctx: Context) -> Fix | None:

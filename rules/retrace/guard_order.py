@@ -79,7 +79,7 @@ def _swap(fact: GuardOrder, node: cst.CSTNode | None, ctx: Context) -> Fix | Non
 
 
 def _binds_between(guard: cst.CSTNode, jit: cst.CSTNode, ctx: Context) -> bool:
-    """Whether more than calls stand between the two, or a name is bound there, to what would be another function."""
+    """Whether more than calls stand between the two, or a name is bound there: it would mean another function."""
     import libcst as cst
     import libcst.matchers as m
 

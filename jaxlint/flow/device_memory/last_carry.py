@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.domain.closures import Closure
-from jaxlint.flow.frame import Call
+from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.shapes.array_shapes import ArrayShapes, Scope
+from jaxlint.flow.shapes.shape_values import Array, Number
 from jaxlint.index.walking import children
 
 
@@ -25,6 +27,22 @@ def runs_forward(call: Call) -> bool:
         return True
     written = call.argument_node(4, "reverse")
     return isinstance(written, ast.Constant) and written.value is False
+
+
+def takes_a_step(call: Call, frame: Frame) -> bool:
+    """Whether a scan surely runs its body: of no steps there is no last entry, but a carry. What a function is passed
+    is not known, whatever the calls in view pass."""
+    function = frame.function
+    if function is not None and function.parent is not None:
+        return False  # its names may be those of the function around
+    shapes = ArrayShapes(frame.run.program)
+    scope = Scope(frame.module, function.node if function is not None else frame.module.tree, {})
+    length, rows = call.argument_node(3, "length"), call.argument_node(2, "xs")
+    steps = shapes.of(length, scope) if isinstance(length, ast.expr) else None
+    if isinstance(steps, Number) and steps.value:
+        return steps.value > 0
+    known = shapes.of(rows, scope) if isinstance(rows, ast.expr) else None
+    return isinstance(known, Array) and bool(known.shape) and (known.shape[0] or 0) > 0
 
 
 def stacks_its_carry(body: Closure | None) -> bool:

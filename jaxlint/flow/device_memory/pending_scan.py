@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jaxlint.finding import Place
-from jaxlint.flow.device_memory.last_carry import runs_forward, stacks_its_carry
+from jaxlint.flow.device_memory.last_carry import runs_forward, stacks_its_carry, takes_a_step
 from jaxlint.flow.device_memory.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.device_memory.stack_use import StackUses
 from jaxlint.flow.device_memory.stacked_sizes import is_small_stack
@@ -68,6 +68,7 @@ class PendingScan:
             length=self.length,
             body=self._body_place(),
             carries_it=self._carries_it(finder) and forward,
+            surely_runs=stack == "last" and takes_a_step(self.call, self.frame),
             assigned=finder.assigned,
             of_blocks=of_blocks,
             differentiated=of_blocks and self.frame.evaluation in under_gradient(self.frame.run),

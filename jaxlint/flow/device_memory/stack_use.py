@@ -23,6 +23,7 @@ _TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
 # What is made of each member of a stack alone: by the rule's advice it moves into the loop. A reduction that names
 # the first axis says that there are others, so that the last is a member's own.
 _OF_EACH = frozenset({"jax.nn.softmax", "jax.nn.log_softmax"})
+_READS_ALL = frozenset({"eval", "exec", "locals", "vars"})
 _STATIC = frozenset({"shape", "ndim", "dtype", "size"})
 
 
@@ -77,6 +78,8 @@ class StackUses:
         return "kept", []
 
     def _of_target(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
+        if self._reads_every_name():
+            return "kept", []
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             carry, stack = target.elts
             if isinstance(stack, ast.Name):
@@ -85,6 +88,11 @@ class StackUses:
         if isinstance(target, ast.Name):
             return self._of_pair(target)
         return "kept", []
+
+    def _reads_every_name(self) -> bool:
+        nodes = own_nodes(self.scope) if isinstance(self.scope, ast.Module) else walk(self.scope)
+        called = (node.func for node in nodes if isinstance(node, ast.Call))
+        return any(isinstance(function, ast.Name) and function.id in _READS_ALL for function in called)
 
     def _never_read(self, carry: ast.expr) -> str:
         """The carry's name, if nobody reads what it holds: at a module's top level, other modules may."""
