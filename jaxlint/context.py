@@ -25,7 +25,8 @@ class Context:
     `aliases` maps canonical dotted names to the file's own spelling (`jax.numpy` → `jnp`).
     `requires_python` is the lowest minor version the project supports ((3, 10) → 10), `jax_version` e.g.
     (0, 10, 2). `taken` are the names of the file that other modules of the project import: "" for the file itself,
-    "*" for all of them. `commands` are the functions of the file that the project installs as commands.
+    "*" for all of them. `own_imports` are the names that its module-level imports bind to modules of the project or
+    to what those define. `commands` are the functions of the file that the project installs as commands.
     """
 
     path: str
@@ -37,6 +38,7 @@ class Context:
     requires_python: tuple[int, int] = (3, 10)
     role: ModuleRole = ModuleRole.LIBRARY
     taken: Collection[str] = ()
+    own_imports: Collection[str] = ()
     commands: Collection[str] = ()
 
     def facts(self, kind: type[F]) -> Sequence[F]:

@@ -31,13 +31,15 @@ class Judge:
         project: Project,
         source: Callable[[str], Source | None],
         taken: Callable[[str], Collection[str]],
+        own_imports: Callable[[str], Collection[str]],
     ) -> None:
         """`source` gives text and tree of a file by the path that facts carry, `taken` the names of it that other
-        modules import."""
+        modules import, `own_imports` those that it imports from modules of the project."""
         self._pairs = pairs
         self._project = project
         self._source = source
         self._taken = taken
+        self._own_imports = own_imports
         self._focuses: dict[str, Focus] = {}  # by path, the one used last at the end
 
     def findings(self, facts: list[Fact], role: ModuleRole) -> list[Finding]:
@@ -99,6 +101,7 @@ class Judge:
             requires_python=project.requires_python,
             role=role,
             taken=self._taken(path),
+            own_imports=self._own_imports(path),
             commands=frozenset(function for module, function in project.commands if _is_module(path, module)),
         )
 

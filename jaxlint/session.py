@@ -192,7 +192,7 @@ class Session:
         from jaxlint import registry
         from jaxlint.judge import Judge
 
-        return Judge(registry.pairs(self.rules), self.project, self._shown, self._taken)
+        return Judge(registry.pairs(self.rules), self.project, self._shown, self._taken, self._own_imports)
 
     @cached_property
     def _by_shown(self) -> dict[str, ModuleEntry]:
@@ -205,6 +205,17 @@ class Session:
     def _taken(self, path: str) -> frozenset[str]:
         entry = self._by_shown.get(path)
         return self.survey.table.names_taken(entry) if entry is not None else frozenset()
+
+    def _own_imports(self, path: str) -> frozenset[str]:
+        entry = self._by_shown.get(path)
+        if entry is None:
+            return frozenset()
+        table, imports = self.survey.table, entry.unseen_record.imports
+        return frozenset(
+            name
+            for name, dotted in imports.items()
+            if table.find(dotted, entry) or table.definition(dotted, entry)
+        )
 
     def _parsed(self, entry: ModuleEntry) -> tuple[ast.Module, str] | None:
         source = self._source(entry)

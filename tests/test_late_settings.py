@@ -8,7 +8,7 @@ import pytest
 
 from jaxlint import registry
 from jaxlint.check import check
-from jaxlint.finding import Fix
+from jaxlint.finding import Applicability, Fix
 from jaxlint.fix.apply import apply_fixes
 from jaxlint.project.files import SourceFile
 from jaxlint.project.root import Project
@@ -17,10 +17,10 @@ from jaxlint.project.settings import Settings
 LATE = 'os.environ["JAX_DEBUG_NANS"] = "1"\n'
 
 
-def fixes(source: str, root: Path) -> list[Fix | None]:
+def fixes(source: str, root: Path, *others: str) -> list[Fix | None]:
     """The fix of each finding."""
     (root / "main.py").write_text(source, encoding="utf-8")
-    files = [SourceFile("main.py", str(root / "main.py"), None)]
+    files = [SourceFile(name, str(root / name), None) for name in ("main.py", *others)]
     rules = [rule for rule in registry.load() if rule.meta.code == "JAX503"]
     project = Project(str(root), Settings())
     return [found.fix for found in check(files, project, Settings(), rules, jobs=1, cache=False)]
@@ -128,3 +128,24 @@ def test_a_line_of_a_string_is_no_comment(kept: str, tmp_path: Path) -> None:
     assert fixed(before + LATE, tmp_path) == f"import os\n{text}{LATE}import jax\n"
     formatted = f"import os\nimport jax\nUSAGE = f{text.removeprefix('USAGE = ')}"
     assert fixed(formatted + LATE, tmp_path) == formatted.replace("import jax\n", f"{LATE}import jax\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "safe"),
+    [
+        (f"import os\nimport jax\nimport own\n{LATE}", False),
+        (f"import os\nimport jax\nfrom own import f as g\n{LATE}", False),
+        (f"import os\nimport jax\nfrom own import *\n{LATE}", False),
+        (f"import os\nimport jax\nif jax:\n    import own.part\n{LATE}", False),
+        (f"import os\nimport own\nimport jax\n{LATE}", True),
+        (f"import os\nimport jax\nimport numpy\n{LATE}", True),
+        (f"import os\nimport jax\n{LATE}import own\n", True),
+    ],
+)
+def test_a_module_of_the_project_may_read_the_environment(source: str, safe: bool, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "__init__.py").write_text("def f():\n    return 1\n")
+    (tmp_path / "own" / "part.py").write_text("import os\n")
+    (fix,) = fixes(source, tmp_path, "own/__init__.py", "own/part.py")
+    assert fix is not None
+    assert fix.applicability is (Applicability.SAFE if safe else Applicability.UNSAFE)

@@ -1,4 +1,4 @@
-"""JAX206's fix is safe where numpy gets a tracer whoever calls the function, and nowhere else."""
+"""The fixes of JAX206 and JAX211 are safe where they hold whoever calls the function, and nowhere else."""
 
 from __future__ import annotations
 
@@ -104,3 +104,43 @@ def test_a_jit_that_another_module_calls(tmp_path: Path) -> None:
     (found,) = check(files, Project(str(tmp_path), Settings()), Settings(), rules, jobs=1, cache=False)
     assert found.fix is not None
     assert found.fix.applicability is Applicability.SAFE
+
+
+BUFFER = """
+class Ring:
+    def __init__(self):
+        self.buf = np.zeros(1000)
+
+    def put(self, n):
+        self.buf[0] = n
+        self.dev = jnp.asarray(self.buf)
+        return self.dev
+
+
+def push({parameter}, n):
+    outs = []
+    for i in range(n):
+        x = jnp.asarray(buf)
+        buf[0] = i
+        outs.append(x)
+    return outs
+
+
+print({call})
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameter", "call", "safe"),
+    [
+        ("buf", "push(np.zeros(1000), 3)", False),
+        ("buf: np.ndarray", "push(np.zeros(1000), 3)", True),
+        ('buf: "np.ndarray"', "push(np.zeros(1000), 3)", True),
+        ("buf: list", "push(np.zeros(1000), 3)", False),
+        ("rows", "Ring().put(3)", True),
+    ],
+)
+def test_a_buffer_that_a_function_is_passed(parameter: str, call: str, safe: bool, tmp_path: Path) -> None:
+    fix = suggestion("JAX211", BUFFER.format(parameter=parameter, call=call), tmp_path)
+    assert fix is not None
+    assert fix.applicability is (Applicability.SAFE if safe else Applicability.UNSAFE)

@@ -86,7 +86,11 @@ class EnvTooLate(Rule):
             Edit(Span(above, 1, above, 1), text),
             *(Edit(Span(run.start + 1, 1, run.stop + 1, 1), "") for run in gone),
         )
-        return Fix("Move the setting above the import of jax", Applicability.SAFE, edits)
+        # A module of the project may set or read the variable while it is imported.
+        last = max(run.stop for run in runs)
+        own = any(_is_own(s, ctx) for s in ctx.focus.tree.body if above <= s.lineno <= last)
+        kind = Applicability.UNSAFE if own else Applicability.SAFE
+        return Fix("Move the setting above the import of jax", kind, edits)
 
 
 def _too_late(fact: ConfigChange) -> Place | None:
@@ -159,6 +163,18 @@ def _lines(fact: ConfigChange, above: int, lines: list[str], ctx: Context) -> ra
     if same is None or not means_the_same_above(same, above, ctx.focus.tree):
         return None
     return range(_with_comment(span.line - 1, ctx), span.end_line)
+
+
+def _is_own(statement: ast.stmt, ctx: Context) -> bool:
+    """Whether a statement imports, also below an `if` or `try`, from the project itself."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.ImportFrom) and (node.level or any(a.name == "*" for a in node.names)):
+            return True
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound = ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+            if not set(ctx.own_imports).isdisjoint(bound):
+                return True
+    return False
 
 
 def _imported(tree: ast.Module, line: int) -> set[str]:

@@ -51,7 +51,31 @@ def _copied(fact: HostBufferMutated, call: cst.CSTNode, ctx: Context) -> Fix | N
         whole = node.value if isinstance(node, cst.Subscript) else node
         if isinstance(whole, (cst.Name, cst.Attribute)) and ctx.focus.code(whole) == fact.name:
             edit = ctx.replace(node, f"{ctx.focus.code(node)}.copy()")
-            return Fix("Copy the buffer", Applicability.SAFE, (edit,))
+            kind = Applicability.UNSAFE if _may_be_no_array(fact.name, call, ctx) else Applicability.SAFE
+            return Fix("Copy the buffer", kind, (edit,))
         if isinstance(node, (cst.Tuple, cst.List, cst.Dict)):
             waiting += [element.value for element in node.elements]
     return None
+
+
+def _may_be_no_array(name: str, call: cst.CSTNode, ctx: Context) -> bool:
+    """Whether a name is, or belongs to, what a function around is passed: callers may pass what has no `copy`, or
+    another one, such as a list or a memoryview."""
+    import libcst as cst
+    import libcst.matchers as m
+
+    root, dot, _ = name.partition(".")
+    for function in ctx.parents(call):
+        if not isinstance(function, (cst.FunctionDef, cst.Lambda)):
+            continue
+        own = m.findall(function.params, m.Param(name=m.Name(root)))
+        method = dot and function.params.params[:1] == tuple(own)  # `self` and `cls`
+        if own and not method:
+            return not all(isinstance(one, cst.Param) and _is_array(one, ctx) for one in own)
+    return False
+
+
+def _is_array(parameter: cst.Param, ctx: Context) -> bool:
+    annotation = parameter.annotation
+    written = ctx.focus.code(annotation.annotation) if annotation is not None else ""
+    return written.strip("\"'") == (ctx.spell("numpy.ndarray") or "")

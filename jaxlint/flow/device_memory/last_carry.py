@@ -30,8 +30,8 @@ def runs_forward(call: Call) -> bool:
 
 
 def takes_a_step(call: Call, frame: Frame) -> bool:
-    """Whether a scan surely runs its body: of no steps there is no last entry, but a carry. What a function is passed
-    is not known, whatever the calls in view pass."""
+    """Whether a scan surely runs its body: of no steps there is no last entry, but a carry. What a function is
+    passed is not known, whatever the calls in view pass."""
     function = frame.function
     if function is not None and function.parent is not None:
         return False  # its names may be those of the function around
