@@ -107,16 +107,6 @@ def test_a_jit_that_another_module_calls(tmp_path: Path) -> None:
 
 
 BUFFER = """
-class Ring:
-    def __init__(self):
-        self.buf = np.zeros(1000)
-
-    def put(self, n):
-        self.buf[0] = n
-        self.dev = jnp.asarray(self.buf)
-        return self.dev
-
-
 def push({parameter}, n):
     outs = []
     for i in range(n):
@@ -137,7 +127,6 @@ print({call})
         ("buf: np.ndarray", "push(np.zeros(1000), 3)", True),
         ('buf: "np.ndarray"', "push(np.zeros(1000), 3)", True),
         ("buf: list", "push(np.zeros(1000), 3)", False),
-        ("rows", "Ring().put(3)", True),
     ],
 )
 def test_a_buffer_that_a_function_is_passed(parameter: str, call: str, safe: bool, tmp_path: Path) -> None:

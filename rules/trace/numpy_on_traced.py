@@ -112,7 +112,8 @@ def _jitted_as(function: cst.FunctionDef, ctx: Context) -> str:
     """The flavour of the jit that nobody gets past who calls a function: its innermost decorator, transforms of jax
     aside. "" without one."""
     # A run that begins in another module does not see it made, only called.
-    boundaries = (fact.boundary for fact in (*ctx.facts(JitCall), *ctx.facts(BoundaryUse)))
+    boundaries = [made.boundary for made in ctx.facts(JitCall)]
+    boundaries += [used.boundary for used in ctx.facts(BoundaryUse)]
     made = {b.place.span: b.flavour for b in boundaries if b.place.path == ctx.path}
     for decorator in reversed(function.decorators):
         flavour = made.get(ctx.span(decorator.decorator))
