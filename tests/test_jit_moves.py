@@ -6,9 +6,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from test_trace_suggestions import suggestion
+from test_trace_suggestions import HEADER, suggestion
 
 from jaxlint.finding import Applicability
+from jaxlint.fix.apply import apply_fixes
 
 PROGRAM = """\
 state = {{"n": 0}}
@@ -155,3 +156,97 @@ def test_what_cannot_fail_is_moved_whatever_the_indentation(body: str, indent: s
     fix = suggestion("JAX103", program, tmp_path)
     assert fix is not None
     assert f"\n{indent}for b in batches:" in "\n" + program and fix.edits[0].text.endswith(f"\n{indent}")
+
+
+AROUND = """\
+import functools
+
+
+class Rate:
+    value = 1.0
+
+    @property
+    def next(self):
+        self.value += 1
+        return self.value
+
+    def __iter__(self):
+        for i in range(3):
+            self.value = i
+            yield jnp.ones(1)
+
+
+def scaled(y, factor):
+    return y * factor
+
+
+class Options(dict):
+    pass
+
+
+rate = Rate()
+arrays = [jnp.ones(1)] * 3
+
+
+def run(batches, rate, options):
+    lists = list(range(3))
+    {loop}:
+        {line}
+
+
+run(arrays, rate, Options(factor=1.0))
+"""
+LOOPS = [
+    ("for b in range(3)", "print(jax.jit(lambda y: y * rate.value)(b))", "unsafe"),
+    ("for i, b in enumerate(arrays[1:])", "print(jax.jit(lambda y: y * rate.value)(b))", "unsafe"),
+    ("for b in jnp.ones((3, 2))", "print(jax.jit(lambda y: y * rate.value)(b))", "unsafe"),
+    ("for b in [c + 1 for c in lists]", "print(jax.jit(lambda y: y * rate.value)(b))", "unsafe"),
+    ("for b in batches", "print(jax.jit(lambda y: y * 2)(b))", "unsafe"),
+    ("for b in batches", "yield jax.jit(lambda y: y * 2)(b)", "unsafe"),
+    ("for b in range(3)", "yield jax.jit(lambda y: y * rate.value)(b)", "display"),
+    ("for b in batches", "print(jax.jit(lambda y: y * rate.value)(b))", "display"),
+    ("for b in batches", 'print(jax.jit(lambda y: y * options["factor"])(b))', "display"),
+    ("for b in zip(range(3), batches)", "print(jax.jit(lambda y: y * rate.value)(b[1]))", "display"),
+    ("for b in elsewhere", "print(jax.jit(lambda y: y * rate.value)(b))", "display"),
+    ("for b in rate", "print(jax.jit(lambda y: y * rate.value)(b))", "display"),
+    ("for b in range(3)", "print(jax.jit(lambda y: y * rate.next)(b))", "display"),
+    ("for b in range(3)", 'print(jax.jit(functools.partial(scaled, factor=options["f"]))(b))', "unsafe"),
+    ("for b in arrays", "print(jax.jit(functools.partial(scaled, factor=rate))(b))", "unsafe"),
+    ("for b in lists", 'print(jax.jit(functools.partial(scaled, factor=options["f"]))(b))', "display"),
+]
+
+
+@pytest.mark.parametrize(("loop", "line", "kind"), LOOPS)
+def test_code_that_runs_between_the_rounds(loop: str, line: str, kind: str, tmp_path: Path) -> None:
+    source = AROUND.format(loop=loop, line=line)
+    fix = suggestion(
+        "JAX103", source.replace("run(arrays", "list(run(arrays").replace("1.0))", "1.0)) or [])"), tmp_path
+    )
+    assert fix is not None and fix.applicability.name.lower() == kind
+
+
+TEXTS = """\
+def tagged(x):
+    @jax.jit
+    def scale(v):
+        table = {mark}\"\"\"1 2
+        3\"\"\"
+        return (v
+                * len(table))
+
+    return scale(x)
+
+
+for i in range(3):
+    print(tagged(jnp.ones(1)))
+"""
+
+
+@pytest.mark.parametrize("mark", ["", "f", "rb"])
+def test_the_lines_of_a_string_stay_as_they_are(mark: str, tmp_path: Path) -> None:
+    source = TEXTS.format(mark=mark)
+    fix = suggestion("JAX103", source, tmp_path)
+    assert fix is not None
+    after = apply_fixes(HEADER + source, [fix])
+    moved = f'    table = {mark}"""1 2\n        3"""\n    return (v\n            * len(table))\n'
+    assert f"@jax.jit\ndef scale(v):\n{moved}" in after

@@ -81,6 +81,10 @@ class Comments:
         continued = line not in self._commented and self.lines[line - 1].rstrip("\r\n").endswith("\\")
         return not continued and line not in self._within_strings
 
+    def begins_in_string(self, line: int) -> bool:
+        """Whether a line goes on with a string that begins above it."""
+        return line - 1 in self._within_strings
+
     def noqa(self, line: int, code: str) -> bool:
         """Whether a noqa comment on a line holds for a code."""
         codes = self._noqa.get(line)

@@ -40,12 +40,52 @@ def hoist(node: cst.CSTNode, name: str, reads: set[str], ctx: Context) -> tuple[
         target, span = bound
         if changed[target] > 1 or target in own | reads:
             return ()
-        lines = ctx.focus.lines[span.line - 1 : span.end_line]
-        moved = textwrap.dedent("".join(lines)).strip()
+        moved = moved_to(indent, span.line, span.end_line, ctx).strip()
         whole = Span(span.line, 1, span.end_line + 1, 1)
         return (ctx.insert_before(loop, f"{moved}\n{indent}"), Edit(whole, ""))
     free = next(n for n in _numbered(name) if not re.search(rf"\b{n}\b", ctx.source))
     return (ctx.insert_before(loop, f"{free} = {code}\n{indent}"), ctx.replace(node, free))
+
+
+def moved_to(indent: str, first: int, last: int, ctx: Context) -> str:
+    """The lines of a statement as they are behind other white space. What a string goes on with stays as it is."""
+    from jaxlint.project.comments import Comments
+
+    comments, own = Comments(ctx.source), _indent(ctx.focus.lines[first - 1])
+    return "".join(
+        indent + line.removeprefix(own)
+        if line.startswith(own) and line.strip() and not comments.begins_in_string(number)
+        else line
+        for number, line in enumerate(ctx.focus.lines[first - 1 : last], start=first)
+    )
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def fails_without_a_round(node: cst.CSTNode, loop: cst.CSTNode, ctx: Context) -> bool:
+    """Whether evaluating an expression before a loop may fail where the loop, or one in it, runs no round."""
+    import libcst as cst
+
+    around = [p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While))]
+    around = around[: around.index(loop) + 1] if loop in around else around
+    sure = all(_runs(each, ctx) for each in around)
+    return not sure and _may_raise(ctx.focus.text(ctx.span(node)), ctx, names=False)
+
+
+def _runs(loop: cst.For | cst.While, ctx: Context) -> bool:
+    """Whether a loop surely runs a round, by literals."""
+    import libcst as cst
+
+    code = ctx.focus.code(loop.iter if isinstance(loop, cst.For) else loop.test)
+    if isinstance(loop, cst.While):
+        return code in ("True", "1")
+    rounds = re.fullmatch(r"range\((\d+)\)", code)
+    if rounds is not None:
+        return int(rounds[1]) > 0
+    members = loop.iter.elements if isinstance(loop.iter, (cst.List, cst.Tuple)) else ()
+    return any(isinstance(member, cst.Element) for member in members)
 
 
 def is_protected(node: cst.CSTNode, outer: cst.CSTNode | None, ctx: Context) -> bool:
@@ -54,9 +94,10 @@ def is_protected(node: cst.CSTNode, outer: cst.CSTNode | None, ctx: Context) -> 
     return _is_conditional(node, outer, ctx) and _may_raise(ctx.focus.text(ctx.span(node)), ctx)
 
 
-def _may_raise(code: str, ctx: Context) -> bool:
+def _may_raise(code: str, ctx: Context, *, names: bool = True) -> bool:
     """Whether evaluating an expression may fail where a condition does not hold: it needs more than libraries,
-    functions of the module and numbers. What a lambda does comes later."""
+    functions of the module and numbers. What a lambda does comes later. `names`: what a name means may be missing,
+    too, or lack an attribute."""
     libraries = {spelling.partition(".")[0] for spelling in ctx.aliases.values()}
     defined = {n.name for n in ctx.focus.tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
     waiting: list[ast.AST] = [*ast.parse(textwrap.dedent(code).strip()).body]
@@ -67,9 +108,10 @@ def _may_raise(code: str, ctx: Context) -> bool:
             continue
         if isinstance(node, (ast.Subscript, ast.BinOp, ast.Await, ast.Starred)):
             return True
-        if isinstance(node, (ast.Attribute, ast.Call)) and _root(_function(node)) not in libraries:
+        looked_up = (ast.Attribute, ast.Call) if names else ast.Call
+        if isinstance(node, looked_up) and _root(_function(node)) not in libraries:
             return True
-        if isinstance(node, ast.Name) and node.id not in libraries | defined:
+        if names and isinstance(node, ast.Name) and node.id not in libraries | defined:
             return True
         waiting += ast.iter_child_nodes(node)
     return False

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlint.finding import Edit, Span
 
-from ._hoist import free_names, is_protected
+from ._hoist import free_names, is_protected, moved_to
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -45,7 +44,7 @@ def lift_definition(node: cst.CSTNode, ctx: Context) -> tuple[Edit, ...]:
     code = "".join(ctx.focus.lines[first - 1 : last])
     if _bindings(tree)[made.name] > 1 or not _is_of_module(code, line, top, ctx, made.name):
         return ()
-    moved = textwrap.dedent(code).strip("\r\n")
+    moved = moved_to("", first, last, ctx).strip("\r\n")
     while last < len(ctx.focus.lines) and not ctx.focus.lines[last].strip():
         last += 1  # the gap below it
     return (_above(top, f"{moved}\n\n\n"), Edit(Span(first, 1, last + 1, 1), ""))

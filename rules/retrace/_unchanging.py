@@ -45,6 +45,8 @@ def unchanging(code: str, loop: str | None, ctx: Context) -> bool:
     deep = any(_root(node) in state for part in parts for node in ast.walk(part) if isinstance(node, _PARTS))
     if not state:
         return True
+    if loop is not None and not file.keeps_to_itself(around, parts, state, deep):
+        return False
     same = ast.dump(jit)
     own = {id(n) for node in ast.walk(around) if ast.dump(node) == same for n in ast.walk(node)}
     names = _bound_to(around, same)
@@ -57,6 +59,8 @@ def unchanging(code: str, loop: str | None, ctx: Context) -> bool:
 
 
 _PARTS = (ast.Attribute, ast.Subscript)
+_DISPLAYS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)
+_GOES_THROUGH = frozenset({"enumerate", "zip", "reversed", "sorted", "list", "tuple", "set"})
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -78,8 +82,55 @@ class _File:
             if isinstance(node, ast.Assign):
                 for target, value in _pairs(node):
                     self.given.setdefault(ast.unparse(target), []).append(value)
+        self.properties = {
+            n.name
+            for n in nodes
+            if isinstance(n, _DEFINED) and any("property" in ast.unparse(d) for d in n.decorator_list)
+        }
+        self.bound = Counter(
+            n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        )
+        self.bound.update(n.arg for n in nodes if isinstance(n, ast.arg))
         roots = {spelled.partition(".")[0] for spelled in self.libraries}
         self.constant = {*roots, *vars(builtins), *self.functions}
+
+    def keeps_to_itself(self, loop: ast.AST, parts: list[ast.AST], state: set[str], deep: bool) -> bool:
+        """Whether no other code runs between the rounds of a loop that may write into what is read: whoever takes
+        what is yielded, what a loop goes through, or a property that is read."""
+        leaves = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
+        iterables = [n.iter for n in ast.walk(loop) if isinstance(n, (ast.For, ast.comprehension))]
+        read = {n.attr for part in parts for n in ast.walk(part) if isinstance(n, ast.Attribute)}
+        return (
+            not any(isinstance(node, leaves) for node in ast.walk(loop))
+            and not read & self.properties
+            and (not deep or all(map(self._is_plain, iterables)))
+        )
+
+    def _is_plain(self, iterable: ast.expr, lazy: bool = True) -> bool:
+        """Whether going through something runs no code of the user's. `lazy`: a generator expression is part of the
+        loop, whose calls are looked at."""
+        if isinstance(iterable, _DISPLAYS):
+            return True
+        if isinstance(iterable, ast.GeneratorExp):
+            return lazy
+        if isinstance(iterable, ast.BinOp) and isinstance(iterable.op, ast.Mult):
+            return isinstance(iterable.left, _DISPLAYS)  # `[x] * 3`
+        if isinstance(iterable, ast.Subscript):
+            return self._is_plain(iterable.value, lazy)
+        if isinstance(iterable, ast.Call):
+            function = iterable.func
+            if isinstance(function, ast.Attribute) and function.attr in ("items", "keys", "values"):
+                return self._is_plain(function.value, lazy)
+            through = isinstance(function, ast.Name) and function.id in _GOES_THROUGH
+            if through:
+                return all(self._is_plain(argument, lazy) for argument in iterable.args)
+            return self.is_library(function) or (isinstance(function, ast.Name) and function.id == "range")
+        if not isinstance(iterable, ast.Name):
+            return False
+        values = self.given.get(iterable.id, [])
+        return 0 < len(values) == self.bound[iterable.id] and all(
+            not _names(value) & {iterable.id} and self._is_plain(value, lazy=False) for value in values
+        )
 
     def reached(self, parts: list[ast.AST]) -> list[ast.AST]:
         """The functions of the file that some code names, and those that they name."""

@@ -9,7 +9,7 @@ from jaxlint.finding import Applicability, Edit, Finding, Fix, Related
 from jaxlint.flow.facts import Guard, JitCall, ModuleRole
 from jaxlint.rule import Confidence, Rule
 
-from ._hoist import hoist, read_by
+from ._hoist import fails_without_a_round, hoist, read_by
 from ._lift import lift, lift_definition
 from ._unchanging import unchanging
 from ._wording import api_name, function_name
@@ -128,7 +128,7 @@ def _loop_kind(node: cst.CSTNode, edits: tuple[Edit, ...], ctx: Context) -> Appl
     line = edits[0].span.line
     loops = (p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While)))
     loop = next((loop for loop in loops if ctx.span(loop).line == line), None)
-    if loop is None:
+    if loop is None or fails_without_a_round(node, loop, ctx):
         return Applicability.DISPLAY
     text = ctx.indent(loop) + ctx.focus.text(ctx.span(loop))
     same = unchanging(ctx.focus.text(ctx.span(node)), text, ctx)
