@@ -64,12 +64,12 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def fails_without_a_round(node: cst.CSTNode, loop: cst.CSTNode, ctx: Context) -> bool:
+def fails_without_a_round(node: cst.CSTNode, loop: cst.For | cst.While, ctx: Context) -> bool:
     """Whether evaluating an expression before a loop may fail where the loop, or one in it, runs no round."""
     import libcst as cst
 
-    around = [p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While))]
-    around = around[: around.index(loop) + 1] if loop in around else around
+    within = itertools.takewhile(lambda parent: parent is not loop, ctx.parents(node))
+    around = [loop, *(parent for parent in within if isinstance(parent, (cst.For, cst.While)))]
     sure = all(_runs(each, ctx) for each in around)
     return not sure and _may_raise(ctx.focus.text(ctx.span(node)), ctx, names=False)
 
