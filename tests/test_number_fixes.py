@@ -43,6 +43,10 @@ SAME = [
     ("half = n / 2\n    return x * half", "0.1 * 0.9**i"),
 ]
 OTHER = [
+    ("return x * n, n", "i"),  # a Python number comes back, which may be a key or a size
+    ("return x * n, n + 1", "i"),
+    ("return {'x': x * n, 'n': [-n]}", "i"),
+    ("m = n // 2\n    return x * n, m", "i"),
     ("return x * n**-1", "i"),  # jax refuses
     ("return x * n ** -(1 + 1)", "i"),
     ("return x * 10**-n", "i"),  # 0

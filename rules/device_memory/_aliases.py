@@ -114,6 +114,9 @@ def _handed_on(call: ast.Call, tree: ast.Module, hops: int) -> Iterator[ast.expr
         known = _definition(function.id, tree)
         if known is not None:
             yield from _kept_by(known, call, tree, hops)
+            if isinstance(known, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                lent = list(_lent(known, tree, hops))
+                yield from [*lent, function] if lent or _is_cached(known) else ()
             return
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
     receiver = function.value if isinstance(function, ast.Attribute) else None
@@ -173,6 +176,40 @@ def _returns(function: Function, parameter: str, tree: ast.Module, hops: int) ->
             names |= {name for target in node.targets for name in names_in(target)}
     results = (n.value for n in nodes if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None)
     return any(_shares(result, names, tree, hops - 1) for result in results)
+
+
+def _lent(function: Function, tree: ast.Module, hops: int) -> Iterator[ast.expr]:
+    """What a function may return that neither it nor its caller made: another call returns it again."""
+    nodes = list(own(function.body))
+    assigned = [(t, n.value) for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
+    assigned += [
+        (n.target, n.value) for n in nodes if isinstance(n, (ast.AnnAssign, ast.NamedExpr)) and n.value
+    ]
+    own_names = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    shared = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    followed = {*parameters(function)}
+    waiting = [n.value for n in nodes if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None]
+    while waiting and hops:
+        value = waiting.pop()
+        picked = isinstance(value, ast.Subscript)  # `STATES["first"]`
+        for root in [_root(value)] if picked else [_root(each) for each in held(value, tree, hops - 1)]:
+            if root is None or root.id in followed:
+                continue
+            followed.add(root.id)
+            if root.id in own_names - shared:
+                waiting += [given for target, given in assigned if root.id in names_in(target)]
+            else:
+                yield root
+
+
+def _is_cached(function: Function) -> bool:
+    return any("cache" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def _root(value: ast.expr) -> ast.Name | None:
+    while isinstance(value, (ast.Attribute, ast.Subscript)):
+        value = value.value
+    return value if isinstance(value, ast.Name) else None
 
 
 def _shares(value: ast.expr, names: set[str], tree: ast.Module, hops: int) -> bool:

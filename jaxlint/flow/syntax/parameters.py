@@ -37,9 +37,10 @@ _OF_THE_WHOLE = frozenset({"call", "returned"})
 
 def parameter_uses(function: Function) -> dict[str, set[str]]:
     """Words for what the body does with each parameter: "arithmetic", "comparison", "where", "index",
-    "list index", "range", "branch", "slice", "shape", "call", "attribute", "returned", "formatted"; "power" and
-    "large" for arithmetic that comes out otherwise with a 32-bit integer array. What is done with a number that is
-    made of parameters (`last = n - 1`) is done with them."""
+    "list index", "range", "branch", "slice", "shape", "call", "attribute", "returned", "formatted"; "returned
+    number" for what is returned as it is, or after arithmetic with nothing but numbers; "power" and "large" for
+    arithmetic that comes out otherwise with a 32-bit integer array. What is done with a number that is made of
+    parameters (`last = n - 1`) is done with them."""
     if function.uses is None:
         names = {*function.params, *function.keyword_only}
         body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
@@ -47,6 +48,8 @@ def parameter_uses(function: Function) -> dict[str, set[str]]:
         collector = _Uses(names | made.keys())
         for child in body:
             collector.visit(child)
+        if isinstance(function.node, ast.Lambda):
+            collector.hands_back(function.node.body)
         for name, of in made.items():
             for parameter in of:
                 collector.found.setdefault(parameter, set()).update(collector.found.get(name, ()))
@@ -167,7 +170,22 @@ class _Uses(ast.NodeVisitor):
         returned = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         for value in returned:
             self.note(updated(value), "returned")
+        self.hands_back(node.value)
         self.generic_visit(node)
+
+    def hands_back(self, value: ast.expr | None) -> None:
+        """Whoever gets a number back may need one: a key of a dict, a size."""
+        if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+            for item in value.elts:
+                self.hands_back(item)
+        elif isinstance(value, ast.Dict):
+            for part in (*value.keys, *value.values):
+                self.hands_back(part)
+        elif isinstance(value, ast.IfExp):
+            self.hands_back(value.body)
+            self.hands_back(value.orelse)
+        elif value is not None and len(parts := _parts(value) & self.names) == 1 == len(_parts(value)):
+            self.found.setdefault(min(parts), set()).add("returned number")
 
     def visit_Call(self, node: ast.Call) -> None:
         callee = node.func
