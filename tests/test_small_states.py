@@ -17,9 +17,11 @@ _STEP = """\
 import dataclasses
 
 import equinox as eqx
+import haiku as hk
 import jax
 import jax.numpy as jnp
 import optax
+from flax import linen as nn
 from flax.training.train_state import TrainState
 
 
@@ -31,6 +33,11 @@ def step(state, i):
 @eqx.filter_jit
 def filter_step(state, i):
     return jax.tree.map(lambda leaf: leaf + i, state)
+
+
+@jax.jit
+def pair_step(params, state, i):
+    return jax.tree.map(lambda leaf: leaf + i, (params, state))
 
 
 """
@@ -212,6 +219,73 @@ def main(key):
 
 main(jax.random.key(0))
 """
+_LINEN = """\
+class Net(nn.Module):
+    width: int = 8
+
+    @nn.compact
+    def __call__(self, x, train=False):
+        x = nn.LayerNorm()(nn.relu(nn.Dense(self.width, use_bias=False)(x)))
+        return nn.Dense({size})(jnp.concatenate([x, x], axis=-1)).mean(-1)
+
+
+net = Net(width=16)
+tx = optax.adam(1e-3)
+
+
+def main(key):
+    params = net.init(key, jnp.ones((2, 4)))
+    state = jax.device_put(tx.init(params))
+    for i in range(10):
+        params, state = pair_step(params, state, i)
+
+
+main(jax.random.key(0))
+"""
+_HAIKU = """\
+net = hk.without_apply_rng(hk.transform(lambda x: hk.nets.MLP([16, {size}])(x)[..., 0]))
+
+
+def main(key):
+    params = jax.jit(net.init)(key, jnp.ones((32, 5)))
+    mean = jax.tree.map(jnp.zeros_like, params)
+    for i in range(10):
+        params, mean = pair_step(params, mean, i)
+
+
+main(jax.random.key(0))
+"""
+_FROM_THE_INPUT = """\
+net = hk.transform(lambda x: hk.Linear(4)(x))
+
+
+def main(key):
+    state = net.init(key, jnp.ones((1, {size})))
+    for i in range(10):
+        state = step(state, i)
+
+
+main(jax.random.key(0))
+"""
+_MODEL = """\
+TABLE = jnp.ones(1 << 22)
+
+
+class Block(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        {before}
+        return nn.Dense(2)({used})
+
+
+def main(key, x):
+    state = {init}
+    for i in range(10):
+        state = step(state, i)
+
+
+main(jax.random.key(0), jax.random.normal(jax.random.key(1), (2, 4)))
+"""
 
 
 @pytest.mark.parametrize(
@@ -227,7 +301,7 @@ main(jax.random.key(0))
             _TWO_STATES,
             _A_LAYER,
         ),
-        *(_A_MODEL, _AN_OPTIMIZER, _A_TRAIN_STATE, _CHOSEN),
+        *(_A_MODEL, _AN_OPTIMIZER, _A_TRAIN_STATE, _CHOSEN, _LINEN, _HAIKU, _FROM_THE_INPUT),
     ],
 )
 @pytest.mark.parametrize(("size", "severity"), [(32, Severity.INFO), (1 << 24, Severity.WARNING)])
@@ -245,6 +319,33 @@ def test_size_of_an_optimizers_state_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", [_REPLACED_PART.format(part="jnp.zeros((1 << 20, 2))"), _MAPPED])
 def test_what_is_no_longer_as_made_is_a_warning(program: str, tmp_path: Path) -> None:
     assert severities(program, tmp_path) == {Severity.WARNING}
+
+
+_ONCE = "Block().init(key, x)"
+
+
+@pytest.mark.parametrize(
+    ("before", "used", "init", "severity"),
+    [
+        ("y = jnp.tanh(x)", "y", _ONCE, Severity.INFO),
+        ("pass", "jnp.tile(x, 1 << 20)", _ONCE, Severity.WARNING),  # wider than anything in view
+        ("pass", "x.reshape(1, -1)", _ONCE, Severity.WARNING),
+        ("pass", "TABLE * x[0, 0]", _ONCE, Severity.WARNING),  # an array from elsewhere
+        ("x = [nn.Dense(2)(x) for _ in TABLE][0]", "x", _ONCE, Severity.WARNING),
+        ("x = x * self.param('w', nn.initializers.ones, (1 << 22, 1))", "x", _ONCE, Severity.WARNING),
+        (
+            "pass",
+            "x",
+            "jax.vmap(Block().init, (0, None))(jax.random.split(key, 1 << 20), x)",
+            Severity.WARNING,
+        ),
+    ],
+)
+def test_model_that_is_not_understood(
+    before: str, used: str, init: str, severity: Severity, tmp_path: Path
+) -> None:
+    program = _MODEL.format(before=before, used=used, init=init)
+    assert severities(program, tmp_path) == {severity}
 
 
 def severities(program: str, tmp_path: Path) -> set[Severity]:

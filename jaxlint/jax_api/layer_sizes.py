@@ -82,6 +82,71 @@ LAYERS: dict[str, Layer] = {
     "flax.nnx.BatchNorm": Layer(("num_features",), lambda features: 4 * features[0]),
 }  # fmt: skip
 
+
+class ContextLayer(NamedTuple):
+    """A layer that learns from its input how wide that is: its sizes, and what it makes where all are so wide."""
+
+    sizes: tuple[str, ...]
+    made: Callable[[int, list[int]], int]
+
+
+def _dense(wide: int, sizes: list[int]) -> int:
+    return sum(wide * size + size for size in sizes)
+
+
+def _table(wide: int, sizes: list[int]) -> int:
+    return math.prod(sizes)
+
+
+def _norm(wide: int, sizes: list[int]) -> int:
+    return 4 * wide
+
+
+def _none(wide: int, sizes: list[int]) -> int:
+    return 0
+
+
+CONTEXT_LAYERS: dict[str, ContextLayer] = {
+    "flax.linen.Dense": ContextLayer(("features",), _dense),
+    "haiku.Linear": ContextLayer(("output_size",), _dense),
+    "haiku.nets.MLP": ContextLayer(("output_sizes",), _dense),
+    "flax.linen.Embed": ContextLayer(("num_embeddings", "features"), _table),
+    "haiku.Embed": ContextLayer(("vocab_size", "embed_dim"), _table),
+    **dict.fromkeys(
+        ("flax.linen.LayerNorm", "flax.linen.RMSNorm", "flax.linen.BatchNorm"), ContextLayer((), _norm)
+    ),
+    **dict.fromkeys(("haiku.LayerNorm", "haiku.RMSNorm"), ContextLayer((), _norm)),
+    **dict.fromkeys(
+        ("flax.linen.Dropout", "flax.linen.Sequential", "haiku.Sequential"), ContextLayer((), _none)
+    ),
+}
+# What else they are told: nothing of it makes a parameter, or one wider than a float.
+LAYER_OPTIONS = frozenset(
+    {
+        "use_bias",
+        "with_bias",
+        "name",
+        "kernel_init",
+        "bias_init",
+        "w_init",
+        "b_init",
+        "dtype",
+        "rate",
+        "deterministic",
+    }
+    | {
+        "epsilon",
+        "eps",
+        "use_running_average",
+        "momentum",
+        "create_scale",
+        "create_offset",
+        "axis",
+        "activation",
+    }
+    | {"activate_final", "deterministic", "use_scale", "layers", "embedding_init", "scale_init"}
+)
+
 # The trees of the parameters' size in an optimiser's state; `sgd` has one if there is a momentum.
 OPTIMIZER_TREES: dict[str, int] = {
     **dict.fromkeys(("scale", "scale_by_learning_rate", "scale_by_schedule", "identity", "add_decayed_weights"), 0),

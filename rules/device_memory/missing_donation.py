@@ -97,12 +97,16 @@ def _could_donate(fact: JitCall | BoundaryUse) -> bool:
 def _calls(boundary: Boundary, ctx: Context) -> list[BoundaryUse]:
     """The calls of a boundary. What else a caller might pass does not count where there are calls in view."""
     uses = [use for use in ctx.facts(BoundaryUse) if use.boundary.place == boundary.place]
-    known = {(u.place, v.parameter) for u in uses for v in u.arguments if v.kind is not Kind.UNKNOWN}
+    known = {(u.place, v.parameter) for u in uses for v in u.arguments if not _is_open(v)}
     open_ends = (
-        any(v.kind is Kind.UNKNOWN and (use.place, v.parameter) in known for v in use.arguments)
-        for use in uses
+        any(_is_open(v) and (use.place, v.parameter) in known for v in use.arguments) for use in uses
     )
     return [use for use, open_end in zip(uses, open_ends, strict=True) if not open_end]
+
+
+def _is_open(value: Operand) -> bool:
+    """Nothing is known of it: of what a library makes, the size may be."""
+    return value.kind is Kind.UNKNOWN and Tag.SMALL not in value.tags
 
 
 def _repeats(use: BoundaryUse) -> bool:

@@ -66,7 +66,12 @@ def call_boundary(frame: Frame, callee: Value, call: Call) -> Value:
         result = _made(frame, state.target, call)
     if frame.level >= JIT:
         return result if result is not None else UNKNOWN_VALUE
-    return outside(result, state.flavour)
+    given = outside(result, state.flavour)
+    if closure is None or frame.level:
+        return given
+    from jaxlint.flow.calls.linen import parameters  # not at the top, as in `_made`
+
+    return parameters(frame, closure, call, given)
 
 
 def _made(frame: Frame, constructor: Value, call: Call) -> Value:

@@ -30,7 +30,8 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     for transform in closure.transforms:
         level = max(level, transform[0])
     if level == EAGER:
-        return linen.given_back(closure, _call_eager(frame, closure, call), False)
+        result = linen.given_back(closure, _call_eager(frame, closure, call), False)
+        return linen.parameters(frame, closure, call, result)
     positional, keywords = call.positional, call.keywords
     if closure.transforms and frame.level < JIT:
         positional, keywords = arguments_inside(closure, positional, keywords)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.device_memory.datasets import note_transfer
 from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE
+from jaxlint.flow.domain.sizes import unknown_of
 from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, is_number
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.lending import lend
@@ -42,7 +43,9 @@ def device_put(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     first = call.argument(0, "x")
     if first is not None and first.kind in (HOST, DEVICE):
         return Value(DEVICE, first.varies, first.tags, None, None, first.origin, first.size)
-    return first if first is not None and first.kind in (TREE,) else Value(DEVICE)
+    if first is not None and first.kind == TREE:
+        return first
+    return Value(DEVICE, size=unknown_of(first).size)
 
 
 @api_call("device_get")

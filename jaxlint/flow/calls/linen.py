@@ -11,10 +11,11 @@ import ast
 from typing import NamedTuple
 
 from jaxlint.flow.domain.closures import Closure
-from jaxlint.flow.domain.kinds import CONSTANT, FUNCTION, TREE
+from jaxlint.flow.domain.kinds import CONSTANT, DEVICE, FUNCTION, TREE, UNKNOWN
 from jaxlint.flow.domain.values import TRACED_PARAMETER, UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.shapes.model_sizes import made_by_init
 
 _RUNNING = frozenset({"apply", "init", "init_with_output"})
 _OWN = frozenset({"method", "rngs", "mutable", "capture_intermediates"})  # what the method does not get
@@ -92,6 +93,15 @@ def given_back(closure: Closure, result: Value, traced: bool) -> Value:
     if how.name == "init_with_output" or how.mutable:
         return tree([result, variables])
     return result if how.mutable is False else UNKNOWN_VALUE
+
+
+def parameters(frame: Frame, closure: Closure, call: Call, result: Value) -> Value:
+    """What `init` gives outside a trace, also one of Haiku's: parameters, with their size where that is in view."""
+    if not closure.initialises and (closure.applied is None or closure.applied.name != "init"):
+        return result
+    count = made_by_init(frame.run.program, closure, call)
+    kind, data = (result.kind, result.data) if result.kind == DEVICE else (UNKNOWN, None)
+    return Value(kind, 0, result.tags, data, None, result.origin, None if count is None else count + 2)
 
 
 def reached(frame: Frame, closure: Closure, call: Call) -> tuple[Closure, Call] | None:

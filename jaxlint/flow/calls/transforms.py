@@ -251,19 +251,20 @@ def haiku_transform(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if target is None:
         return UNKNOWN_VALUE
     if target.kind == FOREIGN and target.element is not None and "apply" in target.element.data:
-        return _transformed(
-            dotted, target.element.data["apply"].data, call, target.element.data["apply"].data.dropped - 1
-        )
+        applied, init = (target.element.data[name].data for name in ("apply", "init"))
+        return _transformed(dotted, applied, call, applied.dropped - 1, init.initialises)
     if target.kind != FUNCTION:
         return UNKNOWN_VALUE
-    return _transformed(dotted, target.data, call, 3 if "state" in last else 2)
+    stateful = "state" in last
+    return _transformed(dotted, target.data, call, 3 if stateful else 2, not stateful)
 
 
-def _transformed(dotted: str, closure: Closure, call: Call, dropped: int) -> Value:
+def _transformed(dotted: str, closure: Closure, call: Call, dropped: int, initialises: bool) -> Value:
     functions: dict[object, Value] = {}
     for name, count in (("init", 1), ("apply", dropped)):
         made = closure.copy(None, 0, call.node)
         made.dropped = count
+        made.initialises = initialises and name == "init"
         functions[name] = Value(FUNCTION, data=made)
     result = Value(FOREIGN, data=Foreign(dotted, None, 0, call.node))
     result.element = tree(functions)

@@ -7,6 +7,7 @@ import ast
 from jaxlint.flow.boundaries.crossing import as_traced
 from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.domain.kinds import API, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, TRACED, TREE, UNKNOWN
+from jaxlint.flow.domain.sizes import unknown_of
 from jaxlint.flow.domain.tags import LENGTHENED, LOW, SHAPED, UPDATED
 from jaxlint.flow.domain.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, collection
 from jaxlint.flow.frame import Call, Frame, api_call
@@ -14,6 +15,11 @@ from jaxlint.flow.host_memory.lending import TRANSFERS, lend
 from jaxlint.flow.precision import upcasts
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.statements.iteration import element_of
+
+# What makes of a leaf one of its shape.
+_OF_ONE_SHAPE = frozenset(
+    f"jax.numpy.{name}" for name in ("zeros_like", "ones_like", "array", "asarray", "copy", "square")
+)
 
 
 @api_call("treemap")
@@ -34,7 +40,15 @@ def tree_map(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             result = growth.passed_on(result, function.data, nodes)
     if result is None or not trees:
         return UNKNOWN_VALUE
-    return upcasts.mapped(frame, dotted, call, result, _mapped(trees[0], result))
+    mapped = _mapped(trees[0], result)
+    if mapped.size is None and not frame.level and function is not None and function.kind == API:
+        mapped = _as_large(mapped, trees[0], function.data)
+    return upcasts.mapped(frame, dotted, call, result, mapped)
+
+
+def _as_large(mapped: Value, whole: Value, function: str) -> Value:
+    size = unknown_of(whole).size if function in _OF_ONE_SHAPE else None
+    return Value(mapped.kind, mapped.varies, mapped.tags, mapped.data, mapped.element, mapped.origin, size)
 
 
 def _mapped(structure: Value, result: Value) -> Value:

@@ -38,7 +38,7 @@ class Closure:
     __slots__ = (
         "applied", "argnums", "axes_unknown", "bound", "bound_keywords", "by_equinox", "by_position", "dropped",
         "function",
-        "home", "in_axes",
+        "home", "in_axes", "initialises",
         "inner_fresh", "loop", "node", "receiver", "scope", "transforms", "via",
     )  # fmt: skip
 
@@ -59,6 +59,7 @@ class Closure:
         self.axes_unknown = False
         self.by_position = False  # a transform goes by where arguments stand: `vmap(f, in_axes=1)`
         self.dropped = 0  # leading arguments that the function does not get (Haiku's params and rng)
+        self.initialises = False  # Haiku's `init`: what comes out are the parameters
         self.applied: Applied | None = None  # run by a linen module's `apply` or `init`
         self.via = ""
         self.by_equinox = False  # transformed by Equinox's own transforms, which hash by value
@@ -77,6 +78,7 @@ class Closure:
         new.by_position = self.by_position
         new.dropped = self.dropped
         new.applied = self.applied
+        new.initialises = self.initialises
         new.via = self.via
         new.by_equinox = self.by_equinox
         new.inner_fresh = self.inner_fresh
