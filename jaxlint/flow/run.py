@@ -24,6 +24,7 @@ from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.statements.guards import TRACER_BRANCH
+from jaxlint.flow.statements.rounds import yielded_in_rounds
 from jaxlint.flow.syntax.bindings import scope_of
 from jaxlint.index.once import runs_once
 from jaxlint.jax_api.transforms import EAGER
@@ -196,7 +197,7 @@ class Run:
                 evaluation.result = frame.result if frame.result is not None else NONE
                 if frame.yielded is not None:
                     element = frame.yielded if frame.yields is None else None
-                    evaluation.result = Value(TREE, 0, 0, frame.yields, element)
+                    evaluation.result = Value(TREE, 0, 0, frame.yields, element, yielded_in_rounds(frame))
         finally:
             evaluation.active = False
             self.stack.pop()

@@ -66,11 +66,10 @@ def argument_names(call: Call, params: list[str] | None, skip: int, closure: Clo
 def traced_arguments(
     frame: Frame, state: BoundaryState, closure: Closure, names: list[Passed], receiver: Value | None
 ) -> dict[str, Value]:
-    """By parameter name: what the body of the boundary gets in a call."""
+    """By parameter name: what the body of the boundary gets in a call. A default is no argument of the trace, and
+    stays what it is."""
     function = closure.function
     arguments = bind(closure, [], {}, frame)
-    bound = set(closure.bound_keywords) | set(function.params[: closure.offset + len(closure.bound)])
-    arguments = {name: value for name, value in arguments.items() if name in bound}
     if receiver is not None and function.params and function.is_method:
         arguments[function.params[0]] = passed_self(state, receiver)
     elif (

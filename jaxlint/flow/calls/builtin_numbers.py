@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math as standard_math
 from collections.abc import Callable
 
 from jaxlint.flow.domain.kinds import (
@@ -76,6 +77,9 @@ def asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
             if value.kind == TRACED:
                 traced.demand(frame, call.node, value, f"{last}()")
                 return TRACED_VALUE
+        folded = _folded(min if last == "min" else max, call.positional)
+        if folded is not None:
+            return folded
         if all(v.kind in NUMBERS or v.kind == SHAPE for v in call.positional):
             varies = max(v.varies for v in call.positional)
             moved = MOVED if any(v.tags & _MARKS for v in call.positional) else 0
@@ -196,6 +200,25 @@ def _few(call: Call) -> bool:
     )
 
 
+def _folded(function: object, values: list[Value]) -> Value | None:
+    """What a pure function gives for numbers in view that no loop carries."""
+    if not callable(function) or any(
+        v.kind != CONSTANT or v.tags & _MARKS or type(v.data) not in (int, float) for v in values
+    ):
+        return None
+    if any(abs(v.data) >= _CONVERTIBLE for v in values):
+        return None
+    try:
+        result = function(*[v.data for v in values])
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return Value(CONSTANT, data=result) if type(result) in (int, float) else None
+
+
+def _round(frame: Frame, first: Value, call: Call) -> Value:
+    return _folded(round, call.positional) or _arithmetic(frame, first, call)
+
+
 def _arithmetic(frame: Frame, first: Value, call: Call) -> Value:
     if first.kind in ARRAYS or first.kind == SCALAR:
         return first
@@ -219,6 +242,11 @@ def math(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if not call.positional:
         return UNKNOWN_VALUE
     first = call.positional[0]
+    folded = (
+        _folded(getattr(standard_math, last, None), call.positional) if dotted == f"math.{last}" else None
+    )
+    if folded is not None:
+        return folded
     if last in ("log2", "log", "log10"):
         # A power of the rounded-up logarithm is a bucket.
         return Value(SCALAR, first.varies, BOUNDED | first.tags & _MARKS, None, None, first.origin)
@@ -236,7 +264,7 @@ NUMBER_HANDLERS = {
     "len": _len,
     "range": _range,
     "abs": _arithmetic,
-    "round": _arithmetic,
+    "round": _round,
     "pow": _arithmetic,
     "sum": _sum,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join
@@ -42,13 +43,17 @@ from jaxlint.flow.shapes.size_movement import is_rounded
 from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.trace import traced
 
-_FOLD: dict[type[ast.operator], Callable[[int, int], int]] = {
+_FOLD: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
 }
 _FOLD_LIMIT = 1 << 40
+_EXPONENT = 64
 _MARKS = CARRIED | MOVED
 
 
@@ -164,10 +169,16 @@ def _fold(a: object, b: object, op: ast.operator) -> Value | None:
     fold = _FOLD.get(op.__class__)
     if isinstance(a, str) or isinstance(b, str):
         return Value(UNKNOWN, 0, TEXT)
-    if fold is None or type(a) is not int or type(b) is not int or (op.__class__ is ast.FloorDiv and b == 0):
+    if fold is None or type(a) not in (int, float) or type(b) not in (int, float):
         return None
-    result = fold(a, b)
-    return Value(CONSTANT, data=result) if abs(result) < _FOLD_LIMIT else None
+    if op.__class__ is ast.Pow and abs(b) > _EXPONENT:  # type: ignore[arg-type]  # a number
+        return None
+    try:
+        result = fold(a, b)
+    except ArithmeticError:
+        return None
+    number = type(result) in (int, float)  # a power may be complex
+    return Value(CONSTANT, data=result) if number and abs(result) < _FOLD_LIMIT else None
 
 
 def _shapes(a: Value, b: Value) -> Value:

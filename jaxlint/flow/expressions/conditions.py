@@ -26,6 +26,8 @@ def boolean(frame: Frame, node: ast.BoolOp) -> Value:
                 frame.guard &= ~guards
                 frame.last_operand = None
                 return value
+            if known is not None:
+                continue  # `None or default`: it is not this one
             guard = guard_of(frame, item, is_and)
             if guard and not frame.guard & guard:
                 frame.guard |= guard

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from jaxlint.flow.calls.argument_binding import default_of
 from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, SHAPE, UNKNOWN
-from jaxlint.flow.domain.values import Value
+from jaxlint.flow.domain.values import Origin, Value
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.syntax.annotations import annotation_text
-from jaxlint.flow.syntax.bindings import look
-from jaxlint.index.walking import walk
+from jaxlint.flow.syntax.bindings import look, scope_of
+from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
@@ -25,6 +25,7 @@ _CONTAINER = pattern(
 )
 
 _SAME_LENGTH = frozenset({"enumerate", "reversed", "list", "tuple", "tqdm", "track"})
+_LEAVING = (ast.Break, ast.Continue, ast.Return)
 
 
 class Rounds(NamedTuple):
@@ -33,6 +34,22 @@ class Rounds(NamedTuple):
     number: int | None
     bound: str  # "constant", "default" or "shape"
     name: str = ""
+
+
+def how_often(frame: Frame, iterable: Value, source: ast.expr) -> Rounds | None:
+    """How often a loop runs over what `source` says and gives: a range, points of a line, or either under
+    `enumerate`, `reversed` and their like, or beside others in a `zip`."""
+    found = rounds(frame, iterable) or points(frame, source)
+    if found is not None or not isinstance(source, ast.Call) or not source.args:
+        return found
+    name = last_name(source.func)
+    if name in _SAME_LENGTH:
+        return how_often(frame, look(frame, source.args[0]), source.args[0])
+    if name != "zip" or any(isinstance(a, ast.Starred) for a in source.args):
+        return None
+    every = [how_often(frame, look(frame, a), a) for a in source.args]
+    known = [each for each in every if each is not None and each.number is not None]
+    return min(known, key=lambda each: each.number or 0, default=None)
 
 
 def rounds(frame: Frame, iterable: Value) -> Rounds | None:
@@ -60,6 +77,29 @@ def rounds(frame: Frame, iterable: Value) -> Rounds | None:
     if not numbers or (len(numbers) == 3 and numbers[2] == 0):
         return None
     return Rounds(len(range(*numbers)), "default" if name else "constant", name)
+
+
+def yielded_in_rounds(frame: Frame) -> Origin | None:
+    """What a generator gives comes of a range where loops over numbers in view do nothing but yield: a function has
+    been run."""
+    body: list[ast.stmt] = frame.function.node.body if frame.function is not None else []  # type: ignore[assignment]  # no lambda yields
+    number, loop = 1, None
+    yields = [n for n in own_nodes(scope_of(frame)) if isinstance(n, (ast.Yield, ast.YieldFrom))]
+    while len(yields) == 1 and isinstance(yields[0], ast.Yield):
+        around = [s for s in body if any(n is yields[0] for n in walk(s))]
+        if len(around) != 1 or not isinstance(around[0], ast.For):
+            break
+        loop = around[0]
+        found = how_often(frame, look(frame, loop.iter), loop.iter)
+        if found is None or found.number is None or any(isinstance(n, _LEAVING) for n in walk(loop)):
+            return None
+        number, body = number * found.number, loop.body
+    else:
+        return None
+    plain = len(around) == 1 and isinstance(around[0], ast.Expr) and around[0].value is yields[0]
+    if loop is None or not plain:
+        return None
+    return Origin(frame.module, loop, "range", (Value(CONSTANT, data=number),))
 
 
 def points(frame: Frame, source: ast.expr) -> Rounds | None:

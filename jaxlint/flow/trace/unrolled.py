@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jaxlint.flow.domain.kinds import HOST, INDEXER, NUMBERS, PARAMETER, SHAPE, TRACED, TRACERS, TREE
-from jaxlint.flow.domain.values import Value, parts
+from jaxlint.flow.domain.kinds import CLASS, HOST, INDEXER, NUMBERS, PARAMETER, SHAPE, TRACED, TREE
+from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import Unrolled
 from jaxlint.flow.frame import Frame, Loop, evaluate
-from jaxlint.flow.statements.rounds import Rounds, counted, points, rounds
-from jaxlint.flow.syntax.bindings import bindings_of, look
+from jaxlint.flow.statements.rounds import Rounds, counted, how_often
+from jaxlint.flow.syntax.bindings import bindings_of
+from jaxlint.flow.trace.left_arrays import all_nodes, holds_tracers, leaves_arrays, stored
 from jaxlint.index.walking import walk
 from jaxlint.index.written_names import dotted_name
 
@@ -19,7 +20,6 @@ LONG_NEST = 64  # rounds of nested loops together
 
 # What the rounds of a loop over layers run through.
 _LAYERS = ("layer", "depth", "block", "stage", "level", "module", "unroll")
-_FILLING = frozenset({"append", "extend", "insert"})
 _JOINING = frozenset(
     {"concatenate", "append", "stack", "hstack", "vstack", "pad", "roll", "resize", "interpolate"}
 )
@@ -35,7 +35,7 @@ def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
             node.test.left if isinstance(node.test, ast.Compare) else None,
         )
     elif isinstance(node, ast.For) and loop.iterable is not None:
-        found, target = rounds(frame, loop.iterable) or points(frame, node.iter), node.target
+        found, target = how_often(frame, loop.iterable, node.iter), node.target
     else:
         return
     if found is None:
@@ -48,7 +48,7 @@ def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
         return
     assert isinstance(node, (ast.For, ast.While))
     # What indexes a traced array by the loop variable works on arrays, whatever becomes of it.
-    works = found.bound == "shape" or _leaves_arrays(frame, node)
+    works = found.bound == "shape" or leaves_arrays(frame, node)
     if not works or not _Body(frame, node, node.body, target, found).unrolls_work():
         return
     at = node.iter if isinstance(node, ast.For) else node.test
@@ -62,10 +62,10 @@ def note_unrolled(
     element: Value,
 ) -> None:
     """A comprehension of traced code has been walked through."""
-    found = rounds(frame, iterable) or points(frame, node.generators[0].iter)
+    found = how_often(frame, iterable, node.generators[0].iter)
     if (
         found is None
-        or not _holds_tracers(element)
+        or not holds_tracers(element)
         or any(_runs_long(frame, around) for around in frame.loops)
     ):
         return
@@ -83,9 +83,9 @@ def _is_long(found: Rounds, total: int | None, inner: int) -> bool:
 
 def _runs_long(frame: Frame, loop: Loop) -> bool:
     """The loop around is reported instead."""
-    found = rounds(frame, loop.iterable) if loop.iterable is not None else None
-    if found is None and isinstance(loop.node, ast.For):
-        found = points(frame, loop.node.iter)
+    if loop.iterable is None or not isinstance(loop.node, ast.For):
+        return False
+    found = how_often(frame, loop.iterable, loop.node.iter)
     return found is not None and (found.number or 0) >= LONG
 
 
@@ -102,45 +102,6 @@ def _record(frame: Frame, at: ast.AST, node: ast.AST, found: Rounds, total: int 
             form=form,
         )
     )
-
-
-def _leaves_arrays(frame: Frame, node: ast.For | ast.While) -> bool:
-    """Whether the rounds leave arrays behind: in a name, or in a container they fill."""
-    for child in _nodes(node.body):
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            value = frame.names.get(child.id)
-            if value is not None and _holds_tracers(value):
-                return True
-        stored = _stored(child)
-        if stored is not None and _holds_tracers(look(frame, stored[1])):
-            return True
-    return False
-
-
-def _stored(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """The container and what `p.append(x)`, `p += [x]` and `p[i] = x` put into it."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-        return (node.func.value, node.args[-1]) if node.func.attr in _FILLING else None
-    if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List):
-        return node.target, node.value
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-        return node.targets[0], node.value
-    return None
-
-
-def _holds_tracers(value: Value) -> bool:
-    if value.kind in TRACERS:
-        return True
-    if value.kind != TREE:
-        return False
-    if value.data.__class__ is list or value.data.__class__ is dict:
-        return any(_holds_tracers(member) for member in parts(value))
-    return value.element is not None and _holds_tracers(value.element)
-
-
-def _nodes(body: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
-    for child in body:
-        yield from walk(child)
 
 
 def _root(node: ast.expr) -> ast.expr:
@@ -192,7 +153,7 @@ class _Body:
     ) -> None:
         self.frame = frame
         self.node = node
-        self.nodes = list(_nodes(body))
+        self.nodes = list(all_nodes(body))
         self.found = found
         self.variables = (
             {n.id for n in walk(target) if isinstance(n, ast.Name)} if target is not None else set()
@@ -217,17 +178,17 @@ class _Body:
     def _filled_here(self) -> set[str]:
         """The lists and dicts of this function that the rounds fill: `p.append(f(p[i - 1], p[i - 2]))` is the carry
         of a scan. One that came from elsewhere may hold the arrays of layers."""
-        names = {_first_name(stored[0]) for node in self.nodes if (stored := _stored(node)) is not None}
+        names = {_first_name(filled[0]) for node in self.nodes if (filled := stored(node)) is not None}
         bound = bindings_of(self.frame)
         return {n for n in names if bound.of(n) and all(map(_is_blank, bound.of(n)))}
 
     def _shrinks(self) -> bool:
         """`x = x[1:] - x[:-1]`, `levels.append(levels[i][::2])`: the shape changes in each round."""
         for node in self.nodes:
-            stored = _stored(node)
-            if stored is None and isinstance(node, ast.Assign):
-                stored = node.targets[0], node.value
-            if stored is not None and _is_piece_of(stored[1], _first_name(stored[0])):
+            bound = stored(node)
+            if bound is None and isinstance(node, ast.Assign):
+                bound = node.targets[0], node.value
+            if bound is not None and _is_piece_of(bound[1], _first_name(bound[0])):
                 return True
         return False
 
@@ -235,16 +196,29 @@ class _Body:
         words = ast.dump(self.node.iter if isinstance(self.node, ast.For) else self.node).lower()
         if isinstance(self.node, ast.For) and any(word in words for word in _LAYERS):
             return True
+        states = set(self._states())
         for node in self.nodes:
             if isinstance(node, ast.JoinedStr) and self._uses_variable(node):
                 return True  # names a layer
             if isinstance(node, ast.Call):
                 name = (dotted_name(node.func) or "").rpartition(".")[2]
-                if name[:1].isupper():
+                if name[:1].isupper() and node not in states:
                     return True  # makes one
                 if name in _SIZED and any(self._uses_variable(a) for a in node.args):
                     return True  # another shape in each round
         return False
+
+    def _states(self) -> Iterator[ast.Call]:
+        """`body = Body(body.x + v, …)`: what makes the next state, a named tuple or the like, of the last."""
+        for node in self.nodes:
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                continue
+            made = evaluate(self.frame, node.value.func)
+            if made.kind == CLASS and made.data.is_pytree_value:
+                bound = {n.id for t in node.targets for n in walk(t) if isinstance(n, ast.Name)}
+                reads = (n for n in self.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+                if any(n.id in bound and n.lineno <= (node.end_lineno or 0) for n in reads):
+                    yield node.value
 
     def _uses_variable(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Name) and n.id in self.variables for n in walk(node))
