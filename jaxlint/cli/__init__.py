@@ -6,7 +6,7 @@ import errno
 import importlib
 import os
 import sys
-from argparse import ArgumentParser, HelpFormatter, Namespace
+from argparse import PARSER, REMAINDER, ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,10 +28,21 @@ _EPILOG = (
 class _Parser(ArgumentParser):
     """A parser, and those of its commands, that takes options as they are written."""
 
+    _again = False
+
     def __init__(self, **options: Any) -> None:
         # A width of its own spares every run the import of shutil, which argparse would ask for one.
         super().__init__(formatter_class=lambda prog: HelpFormatter(prog, width=80), **options)
         self.allow_abbrev = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, and paths may stand behind options, too: `review main --exit-zero src`."""
+        parsed, left = super().parse_known_args(args, namespace)
+        whole = any(a.nargs in (PARSER, REMAINDER) for a in self._actions)
+        if whole or self._again or not left or all(word.startswith("-") for word in left):
+            return parsed, left
+        self._again = True  # it asks this method for the options, and for the rest
+        return self.parse_known_intermixed_args(args, namespace)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,6 +15,11 @@ from jaxlint.project.repository import top_of
 _STDIN = "-"
 _DESCRIPTION = """Reports the findings whose lines, or whose cause, a change touches. The whole project is
 analysed; the change is what happened since BASE and the current branch parted, what is not committed included."""
+_DIFF = (
+    *("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false"),
+    *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"),
+    *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"),
+)
 
 
 class _Refusal(Exception):
@@ -146,13 +151,24 @@ def _changed_since(base: str, root: str) -> bytes:
         raise _Refusal(
             f"{base} and HEAD have no commit in common here; a shallow clone has too little history for this"
         ) from None
-    return _git(
-        root,
-        *("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false"),
-        *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"),
-        *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"),
-        *(parted, "--"),
-    )
+    diff = _git(root, *_DIFF, parted, "--")
+    sources = _sources_taken_for_binary(root, parted) if b"Binary files " in diff else []
+    if sources:
+        diff += _git(root, "--literal-pathspecs", *_DIFF, "--text", parted, "--", *sources)
+    return diff
+
+
+def _sources_taken_for_binary(root: str, parted: str) -> list[str]:
+    """The changed files that jaxlint reads and git shows no lines of: because of a null byte, or `-diff`.
+
+    Asking for the lines of every file would print each changed picture.
+    """
+    from jaxlint.dependencies.names import format_of
+    from jaxlint.project.walk import SUFFIXES
+
+    counted = _git(root, "diff", "--numstat", "--no-renames", "-z", parted, "--").split(b"\0")
+    paths = [os.fsdecode(line.removeprefix(b"-\t-\t")) for line in counted if line.startswith(b"-\t-\t")]
+    return [path for path in paths if path.endswith(SUFFIXES) or format_of(path)]
 
 
 def _git(root: str, *arguments: str) -> bytes:

@@ -103,6 +103,25 @@ def test_what_is_not_committed_belongs_to_it(repository: Repository) -> None:
     assert lines_of(repository.review("HEAD")) == ["one.py JAX103"]
 
 
+def test_sources_that_git_takes_for_binary(repository: Repository) -> None:
+    (repository.top / "picture.png").write_bytes(b"x")
+    repository.commit(one=IMPORTS, two=IMPORTS)
+    (repository.top / "picture.png").write_bytes(bytes(range(256)) * 9)
+    (repository.top / ".gitattributes").write_text("one.py -diff\n")
+    repository.commit(one=IMPORTS + LOOP.format(name="first"), two=IMPORTS + "# \0\n")
+    status = main(["review", "HEAD~1", "--output-format", "concise", "--isolated"])
+    out = repository._capsys.readouterr().out
+    assert status == 2
+    assert [line.split(" ")[1] for line in out.splitlines()] == ["JAX103", "JAX001"]
+
+
+def test_paths_behind_options(repository: Repository) -> None:
+    repository.commit(one=IMPORTS, two=IMPORTS)
+    repository.write(one=IMPORTS + LOOP.format(name="first"), two=IMPORTS + LOOP.format(name="second"))
+    found = repository.review("HEAD", "--no-cache", "two.py", "--preview")
+    assert lines_of(found) == ["two.py JAX103"]
+
+
 def test_what_others_did_meanwhile_does_not(repository: Repository) -> None:
     repository.commit(one=IMPORTS)
     repository.git("branch", "mine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -230,6 +231,33 @@ def test_diff_is_in_the_bytes_of_the_file() -> None:
     data = b"\xef\xbb\xbf# \xc3\xa9\r\nx = a\r\n"
     diff = unified(run(data, replacing(r"\ba\b", "b")).drafts["a.py"])
     assert diff == b"--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n \xef\xbb\xbf# \xc3\xa9\r\n-x = a\r\n+x = b\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("a b.py", b"a b.py"),
+        ("日本.py", "日本.py".encode()),
+        ("caf\udce9.py", b'"caf\\351.py"'),
+        ("a\nb.py", b'"a\\nb.py"'),
+        ('a"\x1b.py', b'"a\\"\\033.py"'),
+    ],
+)
+def test_names_in_a_diff_are_written_as_git_writes_them(path: str, shown: bytes) -> None:
+    draft = Draft.of(given("x = a\n", path))
+    made = draft.with_fix(Fix("rewrite", Applicability.SAFE, (Edit(Span(1, 5, 1, 6), "b"),)))
+    assert made is not None
+    assert unified(made).startswith(b"--- " + shown + b"\n+++ " + shown + b"\n@@")
+
+
+@pytest.mark.parametrize("data", [b"x = a\ry = 1\r", b"x = a\ry = a\r\nz = a\nw = 1\rv = a", b"x = a\r"])
+def test_a_diff_applies_whatever_ends_the_lines(data: bytes, tmp_path: Path) -> None:
+    fixed = run(data, replacing(r"\ba\b", "b")).drafts["a.py"]
+    (tmp_path / "a.py").write_bytes(data)
+    command = ["git", "-c", "core.autocrlf=false", "apply", "-p0", "--unsafe-paths", "-"]
+    done = subprocess.run(command, cwd=tmp_path, input=unified(fixed), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.py").read_bytes() == data.replace(b"a", b"b")
 
 
 def test_one_finding_fixed() -> None:
