@@ -16,6 +16,7 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.origin_words import DRAWN
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.facts import (
+    Append,
     BoundaryUse,
     ConfigChange,
     Fact,
@@ -30,6 +31,7 @@ from jaxlint.flow.facts import (
     Varies,
 )
 from jaxlint.flow.host_memory.cached_functions import PendingCache
+from jaxlint.flow.host_memory.callers_loops import is_seldom, kind_of_callers_loop
 from jaxlint.flow.host_memory.dict_caches import PendingFill
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.retrace.eager_control import PendingDerivative
@@ -107,6 +109,7 @@ class Collector:
         self._made: dict[int, Fact | None] = {}
         self._keep: list[Any] = []
         self._sure: dict[Evaluation, tuple[Way, ...]] = {}
+        self._repeating: dict[Place, Called] = {}  # the calls in loops that what is walked is repeated by
         self._path: list[Way] = []  # the calls that lead to what is being walked
 
     def collect(self, roots: list[Root]) -> None:
@@ -164,6 +167,8 @@ class Collector:
         name = function.qualname if function is not None else ""
         step = Step(place, name, item.in_loop, item.sometimes, item.declared)
         inner_repeated = (repeated or place) if again else None
+        if again and repeated is None:
+            self._repeating[place] = item
         self._path.append(Way(place, item.tests))
         self._walk(item.evaluation, root, (*chain, step)[-_CHAIN:], inner_repeated, seen)
         self._path.pop()
@@ -190,6 +195,11 @@ class Collector:
             fact = _varying_by_call(fact)
         elif repeated is not None and isinstance(fact, FieldStore):
             fact = replace(fact, value=_upgraded(fact.value), in_loop=True)
+        elif isinstance(fact, Append) and fact.loop is None and repeated in self._repeating:
+            seldom = fact.sampled or is_seldom(test for way in self._path for test in way.tests)
+            fact = replace(
+                fact, over=kind_of_callers_loop(self.run, self._repeating[repeated]), sampled=seldom
+            )
         if isinstance(fact, ConfigChange):
             at_import = fact.at_import or (root.at_import and bool(chain))
             started = root.surely_used(self._path, fact.place)

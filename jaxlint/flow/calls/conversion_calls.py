@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.device_memory.datasets import note_transfer
-from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE
+from jaxlint.flow.domain.kinds import DEVICE, HOST, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.domain.sizes import unknown_of
 from jaxlint.flow.domain.values import SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, is_number
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.host_memory.copied import copied, of_output
 from jaxlint.flow.host_memory.lending import lend
 from jaxlint.flow.precision.dtypes import dtype_of
 from jaxlint.flow.program import api
@@ -51,11 +52,9 @@ def device_put(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("device_get")
 def device_get(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     first = call.argument(0, "x")
-    return (
-        Value(HOST, 0, first.tags, None, None, first.origin, first.size)
-        if first is not None and first.kind == DEVICE
-        else UNKNOWN_VALUE
-    )
+    if first is None or first.kind == UNKNOWN:
+        return of_output(frame, call, UNKNOWN_VALUE if first is None else first)
+    return copied(first) if first.kind in (DEVICE, TREE, INSTANCE) else UNKNOWN_VALUE
 
 
 @api_call("identity")

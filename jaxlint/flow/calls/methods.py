@@ -24,7 +24,7 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, DATA_SHAPE, TEXT
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, COPIED, DATA_SHAPE, TEXT
 from jaxlint.flow.domain.values import (
     NONE,
     PER_CALL,
@@ -41,6 +41,7 @@ from jaxlint.flow.domain.values import (
     tree,
 )
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.host_memory.copied import of_method
 from jaxlint.flow.host_memory.dict_caches import note_setdefault
 from jaxlint.flow.host_memory.keeping import note_append
 from jaxlint.flow.shapes.varied_shapes import settles
@@ -154,7 +155,7 @@ def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if name in _MASKS or settles(name, call, 0):
         return Value(kind)
     if name in ARRAY_METHODS or name in INDEXER_METHODS:
-        return like(receiver)
+        return of_method(receiver, name, like(receiver)) if receiver.tags & COPIED else like(receiver)
     return UNKNOWN_VALUE
 
 

@@ -6,6 +6,7 @@ from jaxlint.flow.calls.array_results import PADDING, array_of, data_shaped, is_
 from jaxlint.flow.domain.kinds import ARRAYS, HOST, PARAMETER, SHAPE, TRACED, TREE
 from jaxlint.flow.domain.values import HOST_VALUE, SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.host_memory.copied import of_numpy_call
 from jaxlint.flow.retrace.growth import lengthened
 from jaxlint.flow.shapes.element_counts import element_count
 from jaxlint.flow.shapes.lengths import from_sequence
@@ -18,6 +19,11 @@ from jaxlint.jax_api.transforms import VMAP
 
 @api_call("numpy")
 def numpy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    result = _result(frame, dotted, last, call)
+    return result if frame.level else of_numpy_call(frame, last, call, result)
+
+
+def _result(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     values = call.values()
     has_tracer = frame.level > 0 and traced.contains_tracer(values)
     if has_tracer and frame.level >= VMAP and last not in DTYPES and last not in TYPES:

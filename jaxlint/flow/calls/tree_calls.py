@@ -8,9 +8,10 @@ from jaxlint.flow.boundaries.crossing import as_traced
 from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.domain.kinds import API, DEVICE, FUNCTION, HOST, INSTANCE, PARAMETER, TRACED, TREE, UNKNOWN
 from jaxlint.flow.domain.sizes import unknown_of
-from jaxlint.flow.domain.tags import LENGTHENED, LOW, SHAPED, UPDATED
+from jaxlint.flow.domain.tags import COPIED, LENGTHENED, LOW, SHAPED, UPDATED
 from jaxlint.flow.domain.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, collection
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.host_memory.copied import copied
 from jaxlint.flow.host_memory.lending import TRANSFERS, lend
 from jaxlint.flow.precision import upcasts
 from jaxlint.flow.retrace import growth
@@ -59,6 +60,8 @@ def _mapped(structure: Value, result: Value) -> Value:
     if members and members.__class__ is dict:
         mapped = {key: _mapped(member, result) for key, member in members.items()}
         return Value(TREE, 0, 0, mapped, None, structure.origin)
+    if result.tags & COPIED and structure.kind in (DEVICE, INSTANCE):
+        return copied(structure)
     if result.tags & LOW and structure.kind == INSTANCE and structure.data.cls.is_pytree_value:
         return structure
     if result.kind in (TRACED, PARAMETER):

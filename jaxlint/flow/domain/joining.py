@@ -35,6 +35,7 @@ from jaxlint.flow.domain.tags import (
     BOOLEAN_MASK,
     BOUNDED,
     CARRIED,
+    COPIED,
     DATA_SHAPE,
     EVEN,
     GROWN,
@@ -63,7 +64,7 @@ from jaxlint.flow.domain.values import (
 )
 
 # Survive if either side has them.
-_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTHING_OR
+_MAY = DATA_SHAPE | GROWN | UPDATED | RAGGED | WEAK | LENGTHENED | MEMBER | NOTHING_OR | COPIED
 _MUST = BOOLEAN_MASK | BOUNDED | TEXT | LOW | EVEN | TYPES | NO_FLOATS  # only if both have them
 
 _IMPORTED = frozenset((API, MODULE, LAZY))

@@ -24,6 +24,7 @@ MOVED = 1 << 17
 WEAK = 1 << 18  # a container that holds its keys or values weakly
 LOW = 1 << 19  # floats of 16 bits or fewer
 NO_FLOATS = 1 << 27  # no array of floats, on one side of a test: all of its floats are LOW
+COPIED = 1 << 28  # a copy on the host of an array on the device, see host_memory.copied
 LENGTHENED = 1 << 20  # concatenated from parts that have a path, see flow.growth
 EVEN = 1 << 23  # another stretch of something each time, or another text of `size` letters, but of one length
 NOTHING_OR = 1 << 22  # None on one path, an array, a tree or an object on another

@@ -23,7 +23,18 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, CARRIED, LOW, MOVED, RAGGED, SHAPED, SMALL, TEXT
+from jaxlint.flow.domain.tags import (
+    BOOLEAN_MASK,
+    BOUNDED,
+    CARRIED,
+    COPIED,
+    LOW,
+    MOVED,
+    RAGGED,
+    SHAPED,
+    SMALL,
+    TEXT,
+)
 from jaxlint.flow.domain.values import (
     BOOL_VALUE,
     PER_ITERATION,
@@ -132,7 +143,7 @@ def _product(a: Value, b: Value) -> Value:
 
 
 def _with_array(a: Value, b: Value) -> Value:
-    tags = (a.tags | b.tags) & SHAPED | (a.tags & b.tags & BOOLEAN_MASK)
+    tags = (a.tags | b.tags) & (SHAPED | COPIED) | (a.tags & b.tags & BOOLEAN_MASK)
     source = a if a.tags & SHAPED else b
     kind = DEVICE if DEVICE in (a.kind, b.kind) else HOST
     if is_number(a) or is_number(b):

@@ -13,14 +13,23 @@ from jaxlint.flow.domain.sizes import is_small
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.facts import Append
 from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.host_memory.copied import copies_in
+from jaxlint.flow.host_memory.growing_loops import (
+    growing_loop,
+    is_counted,
+    loop_that_makes,
+    makes_anew,
+    repeated,
+    targets,
+)
 from jaxlint.flow.host_memory.host_copies import copy_of_device_array
 from jaxlint.flow.host_memory.kept_bounds import is_emptied, is_joined, is_sampled
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.statements.loop_sources import has_decoder, is_decoded, is_generated, kind_of_loop
 from jaxlint.flow.statements.rounds import counted_members
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look, scope_of
-from jaxlint.flow.syntax.outputs import output_of
-from jaxlint.index.walking import own_nodes, walk
+from jaxlint.flow.syntax.outputs import is_called_a_number, output_of
+from jaxlint.index.walking import walk
 from jaxlint.index.written_names import dotted_name, last_name
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add"})
@@ -56,9 +65,17 @@ class PendingAppend(PendingFact):
         dealt = self.copy is not None and self.loop in self.around and not is_generated(frame, self.loop)
         if dealt and not self._is_copied_in_a_loop():
             return None
-        if self.copy is not None or decoded:
+        handed = self.copy is None and any(copies_in(self.value)) and not self._has_name_of_number()
+        if handed and self.loop in self.around:
+            self.loop = loop_that_makes(frame, self.value_node, self.loop, self.around)
+            if self.loop is None and "." not in self.container:
+                return None
+            if self.loop is not None and makes_anew(self.loop, self.container):
+                return None
+        if self.copy is not None or handed or decoded:
             self.loop = self._endless(bindings)
-        if self.value.kind in (UNKNOWN, INSTANCE) and self.copy is None and not decoded and output is None:
+        copy = self.copy is not None or handed
+        if self.value.kind in (UNKNOWN, INSTANCE) and not copy and not decoded and output is None:
             return None
         return Append(
             frame.place(self.node),
@@ -70,7 +87,7 @@ class PendingAppend(PendingFact):
             over=kind_of_loop(frame, self.loop, bindings),
             emptied=is_emptied(frame, self.container, self.loop, scope),
             sampled=is_sampled(self.loop, self.node),
-            host_copy=self.copy is not None,
+            host_copy=copy,
             decoded=decoded,
             output=output.what if output is not None else "",
             made_by=output.call if output is not None else None,
@@ -78,6 +95,10 @@ class PendingAppend(PendingFact):
             collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
             joined=is_joined(self.container, scope),
         )
+
+    def _has_name_of_number(self) -> bool:
+        """`value` is that of any item, among others."""
+        return last_name(self.value_node) != "value" and is_called_a_number(self.value_node)
 
     def _loop_of(self, call: Place) -> Any:
         """The loop whose rounds make what is kept: a loop over one output's members only deals it out."""
@@ -96,13 +117,13 @@ class PendingAppend(PendingFact):
         or whoever calls this method, puts copies into the same container."""
         around = self.around[: self.around.index(self.loop) + 1]
         made = (
-            n for n in reversed(around) if any(part is self.copy for b in _repeated(n) for part in walk(b))
+            n for n in reversed(around) if any(part is self.copy for b in repeated(n) for part in walk(b))
         )
         loop = next(made, None)
         if loop is None:
             self.loop = None
             return "." in self.container
-        if loop is not self.loop and _makes_anew(loop, self.container):
+        if loop is not self.loop and makes_anew(loop, self.container):
             return False
         self.loop = loop
         return True
@@ -112,7 +133,7 @@ class PendingAppend(PendingFact):
         if self.loop not in self.around:
             return self.loop
         outer = reversed(self.around[: self.around.index(self.loop) + 1])
-        growing = takewhile(lambda loop: loop is self.loop or not _makes_anew(loop, self.container), outer)
+        growing = takewhile(lambda loop: loop is self.loop or not makes_anew(loop, self.container), outer)
         kinds = ((loop, kind_of_loop(self.frame, loop, bindings)) for loop in growing)
         return next((loop for loop, kind in kinds if kind in ("stream", "loader")), self.loop)
 
@@ -123,10 +144,10 @@ class PendingAppend(PendingFact):
         loop = self.loop
         if made_by is None or loop is None or is_generated(self.frame, loop):
             return False
-        within = any(self.frame.place(part).contains(made_by) for part in _repeated(loop))
-        if not within and _first_name(self.value_node) in _targets(loop):
+        within = any(self.frame.place(part).contains(made_by) for part in repeated(loop))
+        if not within and _first_name(self.value_node) in targets(loop):
             return True
-        counted = isinstance(self.value_node, ast.Subscript) and all(_is_counted(o) for o in self.around)
+        counted = isinstance(self.value_node, ast.Subscript) and all(is_counted(o) for o in self.around)
         return counted and (not self.frame.place(loop).contains(made_by) or self._converts(made_by))
 
     def _converts(self, made_by: Place) -> bool:
@@ -220,7 +241,7 @@ def _dealt(generator: ast.comprehension, value: ast.expr) -> ast.expr | None:
 def note_entry(frame: Frame, node: ast.Subscript, value: Value) -> None:
     """`kept[step] = value`, a new entry each round."""
     source = getattr(frame.statement, "value", None)
-    kept = dotted_name(node.value) or ""
+    kept = dotted_name(_outermost(node.value)) or ""
     if (frame.loops or "." in kept) and isinstance(source, ast.expr):
         _note(frame, node, node.value, source, value)
 
@@ -235,18 +256,24 @@ def note_collected(frame: Frame, node: ast.ListComp | ast.DictComp, value: Value
 
 
 def _note(frame: Frame, node: ast.AST, container: ast.expr, value_node: ast.expr, value: Value) -> None:
-    while isinstance(container, ast.Subscript):
-        container = container.value  # `history["frames"].append(…)`
+    container = _outermost(container)
     if isinstance(container, ast.Call) and last_name(container.func) == "setdefault":
         container = container.func.value  # type: ignore[attr-defined]  # `history.setdefault(name, []).append(…)`
     name = dotted_name(container)
     if name is None or not _may_hold(value):
         return
     if frame.loops or "." in name or name not in frame.names or name in frame.globals:
-        loop = _growing_loop(frame, name)
+        loop = growing_loop(frame, name)
         if loop is None and frame.loops:
             return  # made anew in each round
         frame.log.append(PendingAppend(frame, node, name, value_node, value, loop))
+
+
+def _outermost(container: ast.expr) -> ast.expr:
+    """`history` in `history["frames"].append(…)`."""
+    while isinstance(container, ast.Subscript):
+        container = container.value
+    return container
 
 
 def _may_hold(value: Value) -> bool:
@@ -256,45 +283,12 @@ def _may_hold(value: Value) -> bool:
         return any(_may_hold(member) for member in parts(value))
     if value.kind == INSTANCE and value.data.cls.is_pytree_value:
         return any(part.kind in ARRAYS for part in parts(value))
+    if value.kind == INSTANCE:
+        return any(copies_in(value))
     return value.kind == UNKNOWN
-
-
-def _repeated(loop: Any) -> list[ast.AST]:
-    """What a loop does in each round."""
-    if isinstance(loop, ast.DictComp):
-        return [loop.key, loop.value]
-    return [loop.elt] if isinstance(loop, ast.ListComp) else list(getattr(loop, "body", ()))
-
-
-def _targets(loop: Any) -> set[str]:
-    """The names that a loop binds anew in each round."""
-    targets = [g.target for g in getattr(loop, "generators", ())] or [getattr(loop, "target", None)]
-    return {n.id for target in targets if target is not None for n in walk(target) if isinstance(n, ast.Name)}
 
 
 def _first_name(node: ast.expr) -> str:
     while isinstance(node, (ast.Subscript, ast.Attribute)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_counted(loop: ast.AST) -> bool:
-    """`for i in range(…)`."""
-    return (
-        isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) == "range"
-    )
-
-
-def _growing_loop(frame: Frame, name: str) -> ast.AST | None:
-    """The innermost loop that does not begin with an empty container."""
-    for loop in reversed(frame.loops):
-        if not _makes_anew(loop.node, name):
-            return loop.node
-    return None
-
-
-def _makes_anew(loop: ast.AST, name: str) -> bool:
-    """Whether each round of a loop begins with another container of that name."""
-    binds = (n for n in own_nodes(loop) if isinstance(n, (ast.Assign, ast.AnnAssign)))
-    targets = (t for n in binds for t in (n.targets if isinstance(n, ast.Assign) else [n.target]))
-    return any(dotted_name(t) == name for t in targets)

@@ -250,12 +250,12 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     if name is not None:
         key = container_key(frame, target.value)
         frame.log.append(Mutated(key, frame.module, target))
-        if not frame.quiet and frame.level == EAGER and (frame.filling or _returns_hit(frame, name)):
-            note_fill(frame, target, target.value, index, value)
-        elif (
-            not frame.quiet and frame.level == EAGER and index.varies >= PER_ITERATION and owner.kind == TREE
-        ):
-            note_entry(frame, target, value)
+    if frame.quiet or frame.level != EAGER:
+        return
+    if name is not None and (frame.filling or _returns_hit(frame, name)):
+        note_fill(frame, target, target.value, index, value)
+    elif index.varies >= PER_ITERATION and owner.kind == TREE:
+        note_entry(frame, target, value)
 
 
 def _returns_hit(frame: Frame, name: str) -> bool:
