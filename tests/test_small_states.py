@@ -100,6 +100,19 @@ def main():
 
 main()
 """
+_ROWS = """\
+class Centroids(eqx.Module):
+    points: jax.Array
+
+
+def main():
+    state = Centroids(jnp.array([[1.0, 0.0], [0.0, 1.0], {row}]))
+    for i in range(10):
+        state = filter_step(state, i)
+
+
+main()
+"""
 _A_DATA_CLASS = """\
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass
@@ -307,6 +320,11 @@ main(jax.random.key(0), jax.random.normal(jax.random.key(1), (2, 4)))
 @pytest.mark.parametrize(("size", "severity"), [(32, Severity.INFO), (1 << 24, Severity.WARNING)])
 def test_severity(program: str, size: int, severity: Severity, tmp_path: Path) -> None:
     assert severities(program.format(size=size), tmp_path) == {severity}
+
+
+def test_rows_that_are_written_out_are_counted(tmp_path: Path) -> None:
+    assert severities(_ROWS.format(row="[0.5, 0.5]"), tmp_path) == {Severity.INFO}
+    assert severities(_ROWS.format(row="*rows()"), tmp_path) == {Severity.WARNING}
 
 
 def test_size_of_an_optimizers_state_counts(tmp_path: Path) -> None:

@@ -51,12 +51,18 @@ def element_count(last: str, call: Call) -> int | None:
         if first.kind in NUMBERS and is_number(first):
             return _of_all(call.positional) if last in ELEMENTWISE or last in DTYPES else None
         if first.kind == TREE and last in ("array", "asarray", "stack", "concatenate"):
-            sizes = [1 if is_number(v) else v.size for v in parts(first)]
-            if first.data.__class__ is list and all(s is not None for s in sizes):
-                return sum(s for s in sizes if s is not None)
-            return None
+            return _of_display(first)
         return _of_all([first, *(v for v in call.positional[1:] if v.kind != TREE)])
     return None
+
+
+def _of_display(value: Value) -> int | None:
+    """Of numbers, arrays and rows of them, written one by one: `[[1.0, 0.0], [0.0, 1.0]]`."""
+    if value.kind != TREE:
+        return 1 if is_number(value) else value.size
+    sizes = [_of_display(member) for member in parts(value)]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if value.data.__class__ is list and len(known) == len(sizes) else None
 
 
 def _of_all(values: list[Value]) -> int | None:
