@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from jaxlint.flow.shapes.array_shapes import ArrayShapes, Scope
+from jaxlint.flow.shapes.array_shapes import ArrayShapes
+from jaxlint.flow.shapes.callees import Scope
 from jaxlint.flow.shapes.shape_values import Array, Known, Number
 from jaxlint.project.files import discover
 from jaxlint.project.root import Project

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.frame import Call, Frame
-from jaxlint.flow.shapes.array_shapes import ArrayShapes, Scope
+from jaxlint.flow.shapes.array_shapes import ArrayShapes
+from jaxlint.flow.shapes.callees import Scope
 from jaxlint.flow.shapes.shape_values import Array, Number
 from jaxlint.index.walking import children
 

@@ -6,14 +6,12 @@ that binds it has the same.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import NamedTuple
 
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import API, BOUNDARY, CLASS, FUNCTION, LAZY
-from jaxlint.flow.domain.values import Value
+from jaxlint.flow.domain.kinds import BOUNDARY
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes import shape_functions, shape_values
+from jaxlint.flow.shapes.callees import Callees, Scope
 from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Table
 from jaxlint.flow.syntax.outputs import calls_by_name
 from jaxlint.flow.syntax.ways import EACH, Way, bound_in, parameters_of
@@ -22,18 +20,6 @@ from jaxlint.index.walking import own_nodes
 _STEPS = 3000  # expressions looked at for one question
 _DEPTH = 60
 _CALLS = 4  # of one function, to know what it is passed
-_TWO_TREES = frozenset(
-    {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion", "lamb", "adamax", "nadam", "radam"}
-)
-_GENERATORS = frozenset({"default_rng", "RandomState", "Generator"})
-
-
-class Scope(NamedTuple):
-    """A function, with what is known of its arguments, or the top level of a module."""
-
-    module: LoadedModule
-    node: ast.AST
-    given: dict[str, Known]
 
 
 class ArrayShapes:
@@ -41,7 +27,7 @@ class ArrayShapes:
 
     def __init__(self, program: Program, besides: ast.AST | None = None) -> None:
         """`besides` is an expression that does not count as binding a name: what a call makes of that very name."""
-        self._program = program
+        self._callees = Callees(program)
         self._besides = besides
         self._assumed: dict[tuple[int, str], Known] = {}  # what names are while they are looked up
         self._steps = 0
@@ -180,12 +166,12 @@ class ArrayShapes:
         """`state = step(state)` for a boundary: where a state is looked for, its new value is of the same shape."""
         if self._besides is None or not isinstance(node, ast.Call):
             return False
-        value = self._value(node.func.id, scope.module) if isinstance(node.func, ast.Name) else None
+        value = self._callees.value(node.func.id, scope.module) if isinstance(node.func, ast.Name) else None
         steps = value is not None and value.kind == BOUNDARY
         return node is self._besides or (steps and any(ast.unparse(a) == name for a in node.args))
 
     def _imported(self, name: str, scope: Scope) -> Known:
-        value = self._value(name, scope.module)
+        value = self._callees.value(name, scope.module)
         data = value.data if value is not None else None
         return Number(data) if type(data) is int else None
 
@@ -196,35 +182,31 @@ class ArrayShapes:
             found = shape_values.each(found) if step == EACH else shape_values.member(found, step)
         return found
 
-    def _value(self, name: str, module: LoadedModule) -> Value | None:
-        value = (module.names or {}).get(name)
-        return self._program.force(value) if value is not None and value.kind == LAZY else value
-
     # ------------------------------------------------------------ calls
 
     def _called(self, node: ast.Call, scope: Scope) -> Known:
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return None
         arguments, words = self.passed(node, scope)
-        function = self._function(node.func, scope)
+        function = self._callees.function(node.func, scope)
         if function is not None:
             return self.returned(function, arguments, words)
-        if self._stores(node.func, scope):
+        if self._callees.stores(node.func, scope):
             return Items((*arguments, *words.values()))
-        name = self._api(node.func, scope)
+        name = self._callees.api(node.func, scope)
         if name:
             return shape_functions.result(name, node, arguments, words)
         if isinstance(node.func, ast.Attribute):
             if (
                 node.func.attr == "init"
                 and len(arguments) == 1
-                and self._is_optimizer(node.func.value, scope)
+                and self._callees.is_optimizer(node.func.value, scope)
             ):
                 return Items((arguments[0], arguments[0], Number(None)))  # no more than two trees and a count
             place = node.func.value
             if isinstance(place, ast.Subscript) and getattr(place.value, "attr", "") == "at":
                 return self.of(place.value.value, scope)  # type: ignore[attr-defined]  # `x.at[i].set(0.0)`
-            drawn = self._drawing(node.func.value, scope)
+            drawn = self._callees.draws(node.func.value, scope)
             if drawn:
                 return shape_functions.drawn(node.func.attr, arguments, words)
             owner = self.of(node.func.value, scope)
@@ -288,68 +270,3 @@ class ArrayShapes:
         if not known or known[0] is None or any(k != known[0] for k in known):
             return None
         return Many(known[0]) if yields else known[0]
-
-    def _function(self, callee: ast.expr, scope: Scope) -> Function | None:
-        """A function of the project, or the one that a jit boundary wraps, called by its name."""
-        if not isinstance(callee, ast.Name) or callee.id in scope.given:
-            return None
-        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
-            return None
-        value = self._value(callee.id, scope.module)
-        if value is None or value.kind not in (FUNCTION, BOUNDARY):
-            return None
-        closure = value.data if value.kind == FUNCTION else value.data.closure
-        if closure is None or closure.transforms or closure.bound or closure.bound_keywords or closure.offset:
-            return None
-        function: Function = closure.function
-        return function
-
-    def _stores(self, callee: ast.expr, scope: Scope) -> bool:
-        """Whether a class of the project is called that keeps its arguments as they are, and no others."""
-        if not isinstance(callee, ast.Name) or callee.id in scope.given:
-            return False
-        value = self._value(callee.id, scope.module)
-        if value is None or value.kind != CLASS:
-            return False
-        cls = value.data
-        made = any(cls.lookup(name) is not None for name in ("__init__", "__new__", "__post_init__"))
-        return not made and (cls.dataclass or cls.family in ("namedtuple", "struct", "equinox"))
-
-    def _api(self, callee: ast.expr, scope: Scope) -> str:
-        """The canonical name of a library's function."""
-        if isinstance(callee, ast.Attribute):
-            head = self._api(callee.value, scope)
-            return f"{head}.{callee.attr}" if head else ""
-        if not isinstance(callee, ast.Name) or callee.id in scope.given:
-            return ""
-        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
-            return ""
-        value = self._value(callee.id, scope.module)
-        if value is None:
-            return f"builtins.{callee.id}" if callee.id in ("len", "float", "int", "range") else ""
-        return str(value.data) if value.kind == API else ""
-
-    def _drawing(self, node: ast.expr, scope: Scope) -> bool:
-        """Whether an expression is a generator of numpy, whose methods draw."""
-        return self._is_made_by(
-            node, scope, lambda home, name: home == "numpy.random" and name in _GENERATORS
-        )
-
-    def _is_optimizer(self, node: ast.expr, scope: Scope) -> bool:
-        """Whether an expression is one of optax's optimisers that keep two trees at most, as most do."""
-        return self._is_made_by(node, scope, lambda home, name: home == "optax" and name in _TWO_TREES)
-
-    def _is_made_by(self, node: ast.expr, scope: Scope, does: Callable[[str, str], bool]) -> bool:
-        """Whether an expression is a call of such a function, or a name that only such calls bind."""
-        if isinstance(node, ast.Call):
-            head, _, last = self._api(node.func, scope).rpartition(".")
-            return does(head, last)
-        if not isinstance(node, ast.Name):
-            return False
-        for at in (scope, Scope(scope.module, scope.module.tree, {})):
-            ways = bound_in(at.node).get(node.id)
-            if ways:
-                return all(
-                    not path and isinstance(n, ast.Call) and self._is_made_by(n, at, does) for n, path in ways
-                )
-        return False

@@ -1,0 +1,103 @@
+"""What a call calls, and what a name of a module means, for the evaluation of shapes by syntax."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import API, BOUNDARY, CLASS, FUNCTION, LAZY
+from jaxlint.flow.domain.values import Value
+from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.shapes.shape_values import Known
+from jaxlint.flow.syntax.ways import bound_in
+
+_TWO_TREES = frozenset(
+    {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion", "lamb", "adamax", "nadam", "radam"}
+)
+_GENERATORS = frozenset({"default_rng", "RandomState", "Generator"})
+
+
+class Scope(NamedTuple):
+    """A function, with what is known of its arguments, or the top level of a module."""
+
+    module: LoadedModule
+    node: ast.AST
+    given: dict[str, Known]
+
+
+class Callees:
+    """Resolves names that a scope does not bind itself."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def value(self, name: str, module: LoadedModule) -> Value | None:
+        value = (module.names or {}).get(name)
+        return self._program.force(value) if value is not None and value.kind == LAZY else value
+
+    def function(self, callee: ast.expr, scope: Scope) -> Function | None:
+        """A function of the project, or the one that a jit boundary wraps, called by its name."""
+        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+            return None
+        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
+            return None
+        value = self.value(callee.id, scope.module)
+        if value is None or value.kind not in (FUNCTION, BOUNDARY):
+            return None
+        closure = value.data if value.kind == FUNCTION else value.data.closure
+        if closure is None or closure.transforms or closure.bound or closure.bound_keywords or closure.offset:
+            return None
+        function: Function = closure.function
+        return function
+
+    def stores(self, callee: ast.expr, scope: Scope) -> bool:
+        """Whether a class of the project is called that keeps its arguments as they are, and no others."""
+        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+            return False
+        value = self.value(callee.id, scope.module)
+        if value is None or value.kind != CLASS:
+            return False
+        cls = value.data
+        made = any(cls.lookup(name) is not None for name in ("__init__", "__new__", "__post_init__"))
+        return not made and (cls.dataclass or cls.family in ("namedtuple", "struct", "equinox"))
+
+    def api(self, callee: ast.expr, scope: Scope) -> str:
+        """The canonical name of a library's function."""
+        if isinstance(callee, ast.Attribute):
+            head = self.api(callee.value, scope)
+            return f"{head}.{callee.attr}" if head else ""
+        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+            return ""
+        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
+            return ""
+        value = self.value(callee.id, scope.module)
+        if value is None:
+            return f"builtins.{callee.id}" if callee.id in ("len", "float", "int", "range") else ""
+        return str(value.data) if value.kind == API else ""
+
+    def draws(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is a generator of numpy, whose methods draw."""
+        return self._is_made_by(
+            node, scope, lambda home, name: home == "numpy.random" and name in _GENERATORS
+        )
+
+    def is_optimizer(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is one of optax's optimisers that keep two trees at most, as most do."""
+        return self._is_made_by(node, scope, lambda home, name: home == "optax" and name in _TWO_TREES)
+
+    def _is_made_by(self, node: ast.expr, scope: Scope, does: Callable[[str, str], bool]) -> bool:
+        """Whether an expression is a call of such a function, or a name that only such calls bind."""
+        if isinstance(node, ast.Call):
+            head, _, last = self.api(node.func, scope).rpartition(".")
+            return does(head, last)
+        if not isinstance(node, ast.Name):
+            return False
+        for at in (scope, Scope(scope.module, scope.module.tree, {})):
+            ways = bound_in(at.node).get(node.id)
+            if ways:
+                return all(
+                    not path and isinstance(n, ast.Call) and self._is_made_by(n, at, does) for n, path in ways
+                )
+        return False
