@@ -36,14 +36,22 @@ class MaterialisedAttention(Rule):
 
 def _fused(fact: Attention, ctx: Context) -> Fix | None:
     """The call to compare with. It takes (batch, length, heads, size) and scales the scores by itself."""
-    output = ctx.node(fact.output)
-    scores, weighted = _operands(ctx.node(fact.scores), ctx), _operands(output, ctx)
-    if output is None or scores is None or weighted is None:
+    product, output = ctx.node(fact.scores), ctx.node(fact.output)
+    scores, weighted = _operands(product, ctx), _operands(output, ctx)
+    if output is None or product is None or scores is None or weighted is None:
         return None
+    if _function_around(product, ctx) is not _function_around(output, ctx):
+        return None  # the names of one mean nothing in the other
     fused = ctx.spell("jax.nn.dot_product_attention") or "jax.nn.dot_product_attention"
     values = weighted[1]
     text = f'{fused}({scores[0]}, {scores[1]}, {values}, implementation="cudnn")'
     return ctx.suggest("Compare with the fused form", ctx.replace(output, text))
+
+
+def _function_around(node: cst.CSTNode, ctx: Context) -> cst.CSTNode | None:
+    import libcst as cst
+
+    return next((p for p in ctx.parents(node) if isinstance(p, (cst.FunctionDef, cst.Lambda))), None)
 
 
 def _operands(product: cst.CSTNode | None, ctx: Context) -> tuple[str, str] | None:

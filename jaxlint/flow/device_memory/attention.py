@@ -5,25 +5,31 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from jaxlint.flow.device_memory.attention_helpers import (
+    Inside,
+    callee_of,
+    calls_to,
+    frame_of,
+    is_body_of_loop,
+    taken_as,
+)
+from jaxlint.flow.device_memory.attention_products import is_product, is_square, operands, takes_no_keys
 from jaxlint.flow.facts import Attention
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.syntax.bindings import Bindings, bindings_of, scope_of
+from jaxlint.flow.syntax.bindings import bindings_of, scope_of
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import last_name
 from jaxlint.pattern import pattern
 
-_DEPTH = 6
-_PRODUCTS = frozenset({"einsum", "matmul", "dot", "dot_general", "tensordot", "_einsum"})
-_TRANSPOSES = frozenset({"T", "mT", "swapaxes", "transpose", "moveaxis", "matrix_transpose", "rearrange"})
+_DEPTH = 8
 # A branch for a fused or blockwise form is there already, or the scores are no full square.
 _ANSWERED = pattern(
     r"flash|cudnn|splash|pallas|dot_product_attention|memory_efficient|chunk|block_?(size|len|q|k)|window|online|sparse|decode|cache"
 )
-# What takes part in a soft choice that is no attention.
-_NO_KEYS = pattern(r"weight|kernel|embed|centroid|center|codebook|prototype|expert|gate|cluster|(^|_)w\d*$")
-_LOOPS = frozenset({"scan", "map", "fori_loop", "while_loop", "associative_scan"})
+_HELPERS = 2
 
 
 class PendingSoftmax(PendingFact):
@@ -38,31 +44,36 @@ class PendingSoftmax(PendingFact):
         self.proof = frame.proof()
 
     def fact(self) -> Attention | None:
-        frame, node, scope = self.frame, self.node, scope_of(self.frame)
+        frame, node = self.frame, self.node
         axis = _axis(node)
-        if axis is None or not node.args:
+        if axis is None or not node.args or (self.by_hand and not _is_normalised(scope_of(frame))):
             return None
-        scores = next(_products(node.args[0], bindings_of(frame), _DEPTH), None)
-        if scores is None or not _is_square(scores, axis, bindings_of(frame)):
+        found = next(_products(node.args[0], Inside(frame), _DEPTH), None)
+        if found is None or _is_answered(scope_of(frame)) or _is_in_loop(frame):
             return None
-        if _is_answered(scope) or self._is_body_of_loop() or (self.by_hand and not _is_normalised(scope)):
+        scores, where = found
+        if not is_square(scores, axis, bindings_of(where.frame)) or any(
+            map(takes_no_keys, where.given(scores))
+        ):
             return None
-        output = _use_with_values(scope, node, axis)
-        if output is None:
+        output = _use_with_values(frame, node, set(), axis, 0 if self.by_hand else _HELPERS)
+        ways = [place.frame for place in (where, output) if place is not None and place.frame is not frame]
+        if output is None or any(_is_answered(scope_of(way)) or _is_in_loop(way) for way in ways):
             return None
-        place = frame.place
-        return Attention(place(node), frame.symbol, self.proof, scores=place(scores), output=place(output))
+        return Attention(
+            frame.place(node),
+            frame.symbol,
+            self.proof,
+            scores=where.frame.place(scores),
+            output=output.frame.place(output.node),
+        )
 
-    def _is_body_of_loop(self) -> bool:
-        """The function is handed to a scan or map: it works on one block at a time."""
-        function = self.frame.function
-        if function is None or function.parent is None:
-            return False
-        for node in walk(function.parent.node):
-            looped = node.args if isinstance(node, ast.Call) and last_name(node.func) in _LOOPS else ()
-            if any(isinstance(a, ast.Name) and a.id == function.name for a in looped):
-                return True
-        return function.is_lambda
+
+def _is_in_loop(frame: Frame) -> bool:
+    """On one block at a time; a lambda is taken to be one for a loop."""
+    function = frame.function
+    is_lambda = function is not None and function.is_lambda and function.parent is not None
+    return is_lambda or is_body_of_loop(frame)
 
 
 def note_softmax(frame: Frame, call: Call, by_hand: bool = False) -> None:
@@ -99,125 +110,104 @@ def _is_answered(scope: ast.AST) -> bool:
     return isinstance(scope, ast.FunctionDef) and bool(_ANSWERED.search(scope.name.lower()))
 
 
-def _products(node: ast.expr, bindings: Bindings, depth: int) -> Iterator[ast.expr]:
-    """The products that an expression comes from through scaling, masking, biases and casts."""
-    if _is_product(node):
-        yield node
+def _products(node: ast.expr, inside: Inside, depth: int) -> Iterator[tuple[ast.expr, Inside]]:
+    """The products that an expression comes from through scaling, masking, biases, casts and helpers."""
+    if is_product(node):
+        yield node, inside
         return
-    inner: list[ast.expr] = []
-    if isinstance(node, ast.Name) and depth:
-        inner = bindings.of(node.id)
-    elif isinstance(node, ast.BinOp):
-        inner = [node.left, node.right]
-    elif isinstance(node, ast.IfExp):
-        inner = [node.body, node.orelse]
-    elif isinstance(node, ast.Call):
-        inner = [*([node.func.value] if isinstance(node.func, ast.Attribute) else []), *node.args]
-    for part in inner:
+    inner = [(part, inside) for part in _made_of(node, inside)]
+    if isinstance(node, ast.Name) and depth and not inner:
+        inner = inside.passed(node.id)
+    elif isinstance(node, ast.Call) and depth:
+        inner = [*inside.returned(node), *inner]
+    for part, where in inner:
         if depth and not isinstance(part, ast.Constant):
-            yield from _products(part, bindings, depth - 1)
+            yield from _products(part, where, depth - 1)
 
 
-def _is_product(node: ast.expr) -> bool:
+def _made_of(node: ast.expr, inside: Inside) -> list[ast.expr]:
+    if isinstance(node, ast.Name):
+        bound = bindings_of(inside.frame).of(node.id)
+        own = [value for value in bound if any(part is node for part in walk(value))]  # `x = mask(x)`
+        return [v for v in bound if v not in own and v.lineno < node.lineno] if own else bound
     if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.MatMult)
-    return isinstance(node, ast.Call) and last_name(node.func) in _PRODUCTS and len(node.args) >= 2
-
-
-def _operands(product: ast.expr) -> tuple[list[ast.expr], str]:
-    """The factors of a product and its einsum subscripts, "" for another product."""
-    if isinstance(product, ast.BinOp):
-        return [product.left, product.right], ""
-    assert isinstance(product, ast.Call)
-    texts = [a for a in product.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-    factors = [a for a in product.args if a not in texts]
-    return factors[:2], str(texts[0].value).replace(" ", "") if texts else ""
-
-
-def _is_square(product: ast.expr, axis: int, bindings: Bindings) -> bool:
-    """Every query against every key: each factor brings an axis of its own, the softmax runs over the second's."""
-    factors, subscripts = _operands(product)
-    if len(factors) != 2 or any(_NO_KEYS.search(_name_of(f).lower()) for f in factors):
-        return False
-    if isinstance(product, ast.Call) and last_name(product.func).endswith("einsum"):
-        inputs, arrow, output = subscripts.partition("->")
-        first, comma, second = inputs.partition(",")
-        letters = output.replace("...", "")
-        if not arrow or not comma or "," in second or not letters or abs(axis) > len(letters):
-            return False
-        own = (set(first) - set(second)) & set(letters), (set(second) - set(first)) & set(letters)
-        contracted = (set(first) & set(second)) - set(letters) - {"."}
-        return bool(contracted and own[0] and own[1]) and letters[axis] in own[0] | own[1]
-    if isinstance(product, ast.Call) and last_name(product.func) in ("dot_general", "tensordot"):
-        return axis == -1
-    return axis == -1 and _is_transposed(factors[1], bindings, 2)
-
-
-def _name_of(node: ast.expr) -> str:
-    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
-        if isinstance(node, ast.Attribute) and node.attr not in _TRANSPOSES:
-            return node.attr
-        if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
-            node = node.args[0] if node.args else node.func
-        elif isinstance(node, ast.Call):
-            is_module = isinstance(node.func, ast.Attribute) and node.func.attr in _TRANSPOSES and node.args
-            receiver = node.func.value  # type: ignore[attr-defined]  # a method, see above
-            node = node.args[0] if is_module and last_name(receiver) in ("jnp", "np", "lax") else receiver
-        else:
-            node = node.value
-    return last_name(node)
-
-
-def _is_transposed(node: ast.expr, bindings: Bindings, depth: int) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr in _TRANSPOSES
+        return [node.left, node.right]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
     if isinstance(node, ast.Call):
-        return last_name(node.func) in _TRANSPOSES
-    return (
-        isinstance(node, ast.Name)
-        and depth > 0
-        and any(_is_transposed(value, bindings, depth - 1) for value in bindings.of(node.id))
-    )
+        return [*([node.func.value] if isinstance(node.func, ast.Attribute) else []), *node.args]
+    return []
 
 
-def _use_with_values(scope: ast.AST, softmax: ast.Call, axis: int) -> ast.expr | None:
-    """The product that contracts the weights' softmax axis with the values."""
-    names: set[str] = set()
+class Use(NamedTuple):
+    """A product with the values, and where it stands."""
+
+    node: ast.expr
+    frame: Frame
+
+
+def _use_with_values(
+    frame: Frame, weights: ast.expr | None, names: set[str], axis: int, helpers: int
+) -> Use | None:
+    """The product that contracts the weights' softmax axis with the values: here, in a function that is given the
+    weights, or where this one returns them to."""
+    scope = scope_of(frame)
     for node in own_nodes(scope):
         if (
             isinstance(node, ast.Assign)
-            and _carries(node.value, softmax, names)
-            and not _product_in(node.value)
+            and _carries(node.value, weights, names)
+            and not is_product(node.value)
         ):
             names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
     for node in own_nodes(scope):
-        if isinstance(node, ast.expr) and _is_product(node):
-            factors, subscripts = _operands(node)
-            for position, factor in enumerate(factors):
-                if not _carries(factor, softmax, names) or any(
-                    _is_product(n) for n in _above(factor, softmax)
-                ):
-                    continue
-                if not subscripts:
-                    return node if position == 0 or isinstance(node, ast.Call) else None
-                terms, _, output = subscripts.partition("->")
-                own = terms.split(",")[position].replace("...", "") if position < terms.count(",") + 1 else ""
-                if own and abs(axis) <= len(own) and own[axis] not in output:
-                    return node
+        if isinstance(node, ast.expr) and is_product(node):
+            contracts = _contracts(node, weights, names, axis)
+            if contracts is not None:
+                return Use(node, frame) if contracts else None
+    for inner, anchor, known in _elsewhere(frame, weights, names) if helpers else ():
+        found = _use_with_values(inner, anchor, known, axis, helpers - 1)
+        if found is not None:
+            return found
     return None
 
 
-def _product_in(node: ast.expr) -> bool:
-    """A product outermost: what is assigned is the output, not the weights."""
-    return _is_product(node)
+def _contracts(product: ast.expr, weights: ast.expr | None, names: set[str], axis: int) -> bool | None:
+    """Whether a product sums over the softmax axis of the weights; None where they are no factor of it."""
+    factors, subscripts = operands(product)
+    for position, factor in enumerate(factors):
+        above = _above(factor, weights) if weights is not None else ()
+        if not _carries(factor, weights, names) or any(is_product(n) for n in above):
+            continue
+        if not subscripts:
+            return position == 0 or isinstance(product, ast.Call)
+        terms, _, output = subscripts.partition("->")
+        own = terms.split(",")[position].replace("...", "") if position < terms.count(",") + 1 else ""
+        if own and abs(axis) <= len(own) and own[axis] not in output:
+            return True
+    return None
 
 
-def _carries(node: ast.AST, softmax: ast.Call, names: set[str]) -> bool:
+def _elsewhere(
+    frame: Frame, weights: ast.expr | None, names: set[str]
+) -> Iterator[tuple[Frame, ast.expr | None, set[str]]]:
+    """The functions that get the weights, by the name of their parameter, and those that this one returns them to,
+    by the call."""
+    for node in own_nodes(scope_of(frame)):
+        if isinstance(node, ast.Call) and node is not weights:
+            function = callee_of(frame, node)
+            if function is not None:
+                for name in taken_as(function, node, lambda given: _carries(given, weights, names)):
+                    yield frame_of(frame, function.module, function), None, {name}
+        elif isinstance(node, ast.Return) and node.value is not None and _carries(node.value, weights, names):
+            yield from ((caller, call, set()) for caller, call in calls_to(frame))
+
+
+def _carries(node: ast.AST, softmax: ast.expr | None, names: set[str]) -> bool:
     """The expression is the softmax, or comes from it by name."""
     return any(n is softmax or (isinstance(n, ast.Name) and n.id in names) for n in walk(node))
 
 
-def _above(factor: ast.expr, softmax: ast.Call) -> Iterator[ast.expr]:
+def _above(factor: ast.expr, softmax: ast.expr) -> Iterator[ast.expr]:
     """The expressions in a factor that lie around the softmax."""
     for node in walk(factor):
         if isinstance(node, ast.expr) and node is not softmax and any(n is softmax for n in walk(node)):
