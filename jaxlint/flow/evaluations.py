@@ -20,13 +20,15 @@ from jaxlint.index.once import is_remembered
 
 if TYPE_CHECKING:
     from jaxlint.flow.config.configuration import DeviceUse
+    from jaxlint.flow.frame import Frame
 
 
 class Evaluation:
     """One function body evaluated for one kind of arguments at one trace level."""
 
     __slots__ = (
-        "active", "device", "donates", "function", "level", "log", "module", "reads", "result", "scope", "tells",
+        "active", "device", "donates", "entries", "frame", "function", "level", "log",
+        "module", "reads", "result", "scope", "tells",
         "traced_by",
     )  # fmt: skip
 
@@ -37,6 +39,10 @@ class Evaluation:
         self.result: Value = UNKNOWN_VALUE
         self.log: list[Any] = []
         self.reads: dict[Any, Read] = {}
+        self.frame: Frame | None = None  # that of its body
+        self.entries: list[
+            tuple[Frame, ast.AST]
+        ] = []  # the calls that entered it, and the frames they stand in
         self.active = False
         self.donates: dict[str, Any] = {}  # the parameters that it surely gives away, and to which boundary
         self.device: DeviceUse | None = None  # its first device work, see flow.configuration

@@ -159,6 +159,7 @@ class Run:
         frame = Frame(
             self, module, evaluation, function, evaluation.level, len(self.stack) + 1, closure.scope
         )
+        evaluation.frame = frame
         frame.guard = caller.guard & TRACER_BRANCH
         frame.reads = evaluation.reads if evaluation.level else None
         frame.traced_by = evaluation.traced_by = traced_by or caller.traced_by
@@ -206,6 +207,7 @@ class Run:
         """The log entry for an evaluation that is not entered through `call` (a traced body)."""
         tests = caller.branches
         scope = scope_of(caller)
+        evaluation.entries.append((caller, node))
         in_loop = caller.loop > 0 and not runs_once(scope, node)
         return Called(node, caller.module, evaluation, in_loop, bool(tests), declared, tests, scope)
 

@@ -281,7 +281,7 @@ def _may_hold(value: Value) -> bool:
         return value.kind == DEVICE or not is_small(value) or value.size != 1
     if value.kind == TREE:
         return any(_may_hold(member) for member in parts(value))
-    if value.kind == INSTANCE and value.data.cls.is_pytree_value:
+    if value.kind == INSTANCE and (value.data.cls.is_pytree_value or value.data.cls.dataclass):
         return any(part.kind in ARRAYS for part in parts(value))
     if value.kind == INSTANCE:
         return any(copies_in(value))

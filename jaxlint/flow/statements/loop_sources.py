@@ -9,7 +9,8 @@ from typing import Any
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import API, CLASS, FUNCTION, INSTANCE
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.syntax.bindings import Bindings, look
+from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look
+from jaxlint.flow.syntax.entries import passed_for
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import last_name
 from jaxlint.pattern import pattern
@@ -108,6 +109,17 @@ def is_generated(frame: Frame, loop: Any) -> bool:
     source = loop.iter if isinstance(loop, ast.For) else None
     while isinstance(source, ast.Call) and last_name(source.func) in _WRAPPERS and source.args:
         source = source.args[0]
+    return source is not None and _yields(frame, source, 3)
+
+
+def _yields(frame: Frame, source: ast.expr, depth: int) -> bool:
+    """Whether a call of a generator is written here, under a name or where a parameter is passed."""
+    if isinstance(source, ast.Name) and depth:
+        bound = bindings_of(frame).of(source.id)
+        if bound:
+            return _yields(frame, bound[-1], depth - 1)
+        passed = passed_for(frame, source.id)
+        return bool(passed) and all(_yields(at, given, depth - 1) for at, given in passed)
     generator = _generator(frame, source) if isinstance(source, ast.Call) else None
     return generator is not None and any(isinstance(n, ast.Yield) for n in own_nodes(generator.node))
 

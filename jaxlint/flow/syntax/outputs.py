@@ -12,6 +12,7 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import (
     API,
     BOUNDARY,
+    CLASS,
     CONSTANT,
     DEVICE,
     FUNCTION,
@@ -24,11 +25,12 @@ from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import Bindings, look, scope_of
+from jaxlint.flow.syntax.entries import called_at, passed_for
 from jaxlint.index.walking import nodes_of, own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
-_DEPTH = 4
+_DEPTH = 6
 # Names of what is a number, whatever its shape cannot tell.
 _NUMBERS = pattern(
     r"loss|acc(uracy)?(\b|_|$)|reward|score|err(or)?s?(\b|_|$)|metric|norm|elbo|nll|cost|energy|fitness|return|done"
@@ -45,6 +47,7 @@ _HANDING_ON = frozenset(
         "jax.tree_util.tree_leaves",
     }
 )
+_RECORDS = frozenset({"namedtuple", "struct"})
 _JITTING = frozenset({"jit", "filter_jit"})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
@@ -102,7 +105,12 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
             bound = _bindings(frame, scope).of(node.id)
             if bound:
                 earlier = [b for b in bound if b.lineno <= line and not _loads(b, node.id, line)]
-                return _source(frame, (earlier or bound)[-1], line, depth - 1)
+                last = (earlier or bound)[-1]
+                member = _bindings(frame, scope).member(node.id)
+                at = member[1] if member is not None and member[0] is last else None
+                if at is not None and isinstance(last, ast.Call):
+                    return _called(frame, last, line, depth - 1, at)
+                return _source(frame, last, line, depth - 1)
         return _passed(frame, node.id, depth)
     if isinstance(node, ast.NamedExpr):
         return _source(frame, node.value, line, depth)
@@ -121,16 +129,21 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
 
 
 def _passed(frame: Frame, name: str, depth: int) -> Place | None:
-    """The boundary call whose result every call in the module passes for a parameter: `log.add(step(x))`."""
+    """The boundary call whose result every call passes for a parameter: `log.add(step(x))`. The calls are those
+    that entered this evaluation; where nobody in view has, those of the function's name in its module."""
     function = frame.function
-    if function is None or name not in function.params or depth < 2:
+    if function is None or name not in (*function.index, *function.keyword_only) or depth < 2:
         return None
-    position = function.params.index(name) - function.is_method
+    passed = passed_for(frame, name)
+    if passed:
+        found = [_source(caller, given, given.lineno, depth) for caller, given in passed]
+        return found[0] if None not in found else None
+    position = function.index.get(name, len(function.params)) - function.is_method
     places: list[Place | None] = []
-    for caller, call in calls_of(frame.module).get(function.name, ()):
-        inside = Frame(frame.run, frame.module, frame.evaluation, caller, frame.level, 0, None)
-        given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
-        places.append(_source(inside, given[0], call.lineno, depth - 1) if given else None)
+    for scope, call in calls_of(frame.module).get(function.name, ()):
+        inside = Frame(frame.run, frame.module, frame.evaluation, scope, frame.level, 0, None)
+        written = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
+        places.append(_source(inside, written[0], call.lineno, depth - 1) if written else None)
     return places[0] if places and None not in places else None
 
 
@@ -210,7 +223,10 @@ def _indexes(node: ast.expr) -> bool:
     return not isinstance(index, (ast.Constant, ast.Name))
 
 
-def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None:
+def _called(frame: Frame, node: ast.Call, line: int, depth: int, position: int | None = None) -> Place | None:
+    """The boundary call that a call is, or hands on: all of it, or the member at a position."""
+    if not depth:
+        return None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func) or ""
     if name in _PASSING and (node.args or isinstance(node.func, ast.Attribute)):
         passed = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]  # a method if nothing is passed
@@ -222,10 +238,30 @@ def _called(frame: Frame, node: ast.Call, line: int, depth: int) -> Place | None
         return _source(frame, node.func.value, line, depth)  # `outputs.items()`
     if callee.kind == API and callee.data in _HANDING_ON:
         return next((s for a in node.args if (s := _source(frame, a, line, depth - 1)) is not None), None)
+    if callee.kind == CLASS and (callee.data.dataclass or callee.data.family in _RECORDS):
+        given = [*node.args, *(k.value for k in node.keywords)]
+        return next((s for a in given if (s := _source(frame, a, line, depth - 1)) is not None), None)
     if callee.kind == FUNCTION and depth > 1 and not callee.data.function.is_lambda:
         function = callee.data.function
+        inside = next((e.frame for e in called_at(frame, node) if e.frame is not None), None)
+        if inside is not None:
+            return _handed_on(inside, position, depth)
         if function.module is frame.module and _returns_output(frame, function.node, function.module):
             return frame.place(node)
+    return None
+
+
+def _handed_on(frame: Frame, position: int | None, depth: int) -> Place | None:
+    """The boundary call whose result a function that has been run returns, or yields, at a position of a tuple."""
+    for node in own_nodes(scope_of(frame)):
+        if not isinstance(node, (ast.Return, ast.Yield)) or node.value is None:
+            continue
+        value = node.value
+        if position is not None and isinstance(value, ast.Tuple) and position < len(value.elts):
+            value = value.elts[position]
+        source = _source(frame, value, value.lineno, depth - 1)
+        if source is not None:
+            return source
     return None
 
 

@@ -1,0 +1,62 @@
+"""Along the calls of a run: what those who entered a function passed for a parameter, and what a call entered."""
+
+from __future__ import annotations
+
+import ast
+
+from jaxlint.flow.domain.closures import run_by
+from jaxlint.flow.domain.functions import Function
+from jaxlint.flow.domain.kinds import BOUNDARY, CLASS, ONE_OF
+from jaxlint.flow.evaluations import Called, Evaluation
+from jaxlint.flow.frame import Frame
+from jaxlint.flow.syntax.bindings import look
+
+# Transforms that hand arguments on as they are.
+_ALIKE = frozenset({"jit", "filter_jit", "checkpoint", "remat", "grad", "value_and_grad"})
+
+
+def passed_for(frame: Frame, name: str) -> list[tuple[Frame, ast.expr]]:
+    """What each call that entered this evaluation passes for a parameter, and the frame in which the call
+    stands. None of them where one passes it in a way not in view; calls that leave it out do not count."""
+    function = frame.function
+    if function is None:
+        return []
+    found: dict[ast.AST, tuple[Frame, ast.expr]] = {}
+    for caller, node in frame.evaluation.entries:
+        if node in found:
+            continue
+        offset = _first_position(caller, node, function)
+        if offset is None or not isinstance(node, ast.Call):
+            return []
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return []
+        at = function.index[name] - offset if name in function.index else -1
+        word = next((k.value for k in node.keywords if k.arg == name), None)
+        given = word or (node.args[at] if 0 <= at < len(node.args) else None)
+        if given is not None:
+            found[node] = caller, given
+    return list(found.values())
+
+
+def called_at(frame: Frame, node: ast.Call) -> list[Evaluation]:
+    """The evaluations that a call entered."""
+    return [e.evaluation for e in frame.evaluation.log if isinstance(e, Called) and e.node is node]
+
+
+def _first_position(caller: Frame, node: ast.AST, function: Function) -> int | None:
+    """The parameter that the first argument of a call binds; None where it is not the function that is called,
+    or gets its arguments changed."""
+    if not isinstance(node, ast.Call):
+        return None
+    callee = look(caller, node.func)
+    for each in callee.data if callee.kind == ONE_OF else [callee]:
+        if each.kind == CLASS and each.data.lookup("__init__") is function:
+            return 1
+        closure = each.data.closure if each.kind == BOUNDARY else run_by(each, node)
+        if closure is None or closure.function is not function or closure.dropped or closure.applied:
+            continue
+        if not all(name in _ALIKE for _, name in closure.transforms):
+            continue
+        bound_method = each.kind == BOUNDARY and function.is_method and isinstance(node.func, ast.Attribute)
+        return max(closure.offset, int(bound_method)) + len(closure.bound)
+    return None
