@@ -56,7 +56,7 @@ class PendingSoftmax(PendingFact):
             map(takes_no_keys, where.given(scores))
         ):
             return None
-        output = _use_with_values(frame, node, set(), axis, 0 if self.by_hand else _HELPERS)
+        output = _use_with_values(frame, node, set(), axis, _HELPERS)
         ways = [place.frame for place in (where, output) if place is not None and place.frame is not frame]
         if output is None or any(_is_answered(scope_of(way)) or _is_in_loop(way) for way in ways):
             return None
