@@ -137,7 +137,7 @@ _EXACT: dict[str, str] = {
 _DEVICE_PREFIXES = ("jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 # Their classes make objects worth following: layers, optimisers, states.
 _LIBRARIES = ("equinox.nn.", "flax.linen.", "flax.nnx.", "haiku.", "optax.", "flax.training.")
-_INITIALIZERS = (
+INITIALIZERS = (
     "jax.nn.initializers.",
     "flax.linen.initializers.",
     "flax.nnx.initializers.",
@@ -165,7 +165,7 @@ def _by_prefix(dotted: str, head: str, last: str) -> str:
         return "math"
     if dotted.startswith("jax.numpy."):
         return _jax_numpy(last)
-    if dotted.startswith(_INITIALIZERS):
+    if dotted.startswith(INITIALIZERS):
         return "initializer"
     if dotted.startswith(_DEVICE_PREFIXES):
         return "lax" if last == "PRNGKey" or not last[:1].isupper() else "other"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from jaxlint.flow.device_memory.variants import Sources
-from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CONSTANT
 from jaxlint.flow.domain.values import is_number
 from jaxlint.flow.facts import Chunked
@@ -15,6 +13,8 @@ from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.shapes.array_shapes import ArrayShapes
 from jaxlint.flow.shapes.shape_values import Array, Items, Table, member
 from jaxlint.flow.syntax.bindings import Bindings, look
+from jaxlint.flow.syntax.calls_in_view import passed_in_module
+from jaxlint.flow.syntax.entries import called_at, passed_for, returned_by
 from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
@@ -198,7 +198,9 @@ class _Lengths:
         function = self.frame.function
         while function is not None and name not in (*function.index, *function.keyword_only):
             function = function.parent
-        return function is None or any(given is not None for given, _ in _given(self.frame, function, name))
+        return function is None or any(
+            given is not None for given, _ in passed_in_module(self.frame, function, name)
+        )
 
     def _is_mapped(self, node: ast.expr) -> bool:
         """The array that is mapped, a leaf of it, or the one that a nested function is called with."""
@@ -238,6 +240,10 @@ class _Lengths:
     def _made(self, node: ast.Call, depth: int) -> int | None:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
             return self.length(node.func.value, depth - 1)
+        inside = [e.frame for e in called_at(self.frame, node) if e.frame is not None]
+        if inside:  # a function of the project: the longest that it returns
+            found = [_Lengths(at, r).length(r, depth - 1) for at in inside for r in returned_by(at)]
+            return None if not found or None in found else max(found)  # type: ignore[type-var]  # no None in it
         head, _, last = library_name(self.sources.frame, node.func).rpartition(".")
         words = {keyword.arg: keyword.value for keyword in node.keywords}
         first = node.args[0] if node.args else None
@@ -263,12 +269,16 @@ class _Lengths:
         return number if number is not None and number >= 0 else None  # `reshape(-1, 3)`
 
     def _passed(self, name: str, depth: int) -> int | None:
-        """The longest of what the calls in this module pass, if all are in view."""
+        """The longest of what the calls that entered this evaluation pass, or else those in this module, if all are
+        in view."""
         function = self.frame.function
+        entered = [_Lengths(at, node).length(node, depth) for at, node in passed_for(self.frame, name)]
+        if entered:
+            return None if None in entered else max(entered)  # type: ignore[type-var]  # no None in it
         if function is None or function.parent is not None or name not in function.index:
             return None
         lengths: list[int | None] = []
-        for given, scope in _given(self.frame, function, name):
+        for given, scope in passed_in_module(self.frame, function, name):
             outer = Sources(self.frame)
             outer.scopes = [scope, *outer.scopes[-1:]]
             known = _Lengths.__new__(_Lengths)
@@ -284,18 +294,3 @@ def _tested(test: ast.expr) -> tuple[ast.expr, bool] | None:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand, True
     return (test, False) if isinstance(test, ast.Name) else None
-
-
-def _given(frame: Frame, function: Function, name: str) -> Iterator[tuple[ast.expr | None, ast.AST]]:
-    """What each call of the function in the module passes for a parameter, None where it does not, and the function
-    (or module) in which it stands."""
-    position = function.index.get(name, len(function.params)) - function.is_method
-    tree = frame.module.tree
-    for scope in (tree, *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))):
-        for node in own_nodes(scope):
-            called = (dotted_name(node.func) or "") if isinstance(node, ast.Call) else ""
-            if called == function.name or (function.is_method and called.endswith(f".{function.name}")):
-                assert isinstance(node, ast.Call)
-                word = next((k.value for k in node.keywords if k.arg == name), None)
-                placed = node.args[position] if position < len(node.args) else None
-                yield (word if word is not None else placed), scope

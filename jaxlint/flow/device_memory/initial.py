@@ -10,12 +10,16 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import API, FOREIGN, FUNCTION, INSTANCE, UNKNOWN
 from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.values import DEVICE_VALUE, TRACED_VALUE, Value
+from jaxlint.flow.evaluations import with_all_called
 from jaxlint.flow.facts import EagerInit
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.syntax.bindings import scope_of
+from jaxlint.flow.syntax.bindings import look, scope_of
+from jaxlint.flow.syntax.entries import called_at
 from jaxlint.index.walking import children, own_nodes, walk
 from jaxlint.index.written_names import dotted_name
+from jaxlint.jax_api.categories import INITIALIZERS
+from jaxlint.jax_api.transforms import JIT
 from jaxlint.pattern import pattern
 
 _MODELS = pattern(r"(^|_)(model|net|network|module|policy|critic|actor|encoder|decoder|transformer)(_def)?$")
@@ -97,7 +101,9 @@ class PendingMappedInit(PendingFact):
             variants_of(Sources(self.frame), a, 3) for a in self.node.args if not isinstance(a, ast.Starred)
         ]
         keys = next((k for k in kinds if k[0] == "keys"), None)
-        if keys is None or not _makes_parameters(self.frame, self.function):
+        if keys is None:
+            return None
+        if not _makes_parameters(self.frame, self.function) and not _initialises(self.frame, self.node):
             return None
         name = "" if self.function.is_lambda else self.function.name
         return EagerInit(
@@ -124,6 +130,17 @@ def _makes_parameters(frame: Frame, function: Function) -> bool:
         if isinstance(value, ast.Call):
             name = (dotted_name(value.func) or "").rpartition(".")[2]
             if name == "init" or name[:1].isupper():
+                return True
+    return False
+
+
+def _initialises(frame: Frame, node: ast.Call) -> bool:
+    """Whether what a call runs outside jit, or what that calls, draws from an initialiser, which makes parameters
+    and nothing else."""
+    for at in (e.frame for e in with_all_called(called_at(frame, node)) if e.level < JIT):
+        for part in own_nodes(scope_of(at)) if at is not None else ():
+            callee = look(at, part.func) if isinstance(part, ast.Call) and at is not None else None
+            if callee is not None and callee.kind == FOREIGN and callee.data.api.startswith(INITIALIZERS):
                 return True
     return False
 

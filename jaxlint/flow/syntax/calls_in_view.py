@@ -10,8 +10,8 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.outputs import calls_of
-from jaxlint.index.walking import nodes_of
-from jaxlint.index.written_names import last_name
+from jaxlint.index.walking import nodes_of, own_nodes, walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 
 class CallInView(NamedTuple):
@@ -46,3 +46,20 @@ def calls_in_view(frame: Frame) -> Iterator[CallInView]:
     for module in modules:
         for caller, node in (found for name in names for found in calls_of(module).get(name, ())):
             yield CallInView(module, caller.node if caller is not None else module.tree, node)
+
+
+def passed_in_module(
+    frame: Frame, function: Function, name: str
+) -> Iterator[tuple[ast.expr | None, ast.AST]]:
+    """What each call of the function in the module passes for a parameter, None where it does not, and the function
+    (or module) in which it stands."""
+    position = function.index.get(name, len(function.params)) - function.is_method
+    tree = frame.module.tree
+    for scope in (tree, *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))):
+        for node in own_nodes(scope):
+            called = (dotted_name(node.func) or "") if isinstance(node, ast.Call) else ""
+            if called == function.name or (function.is_method and called.endswith(f".{function.name}")):
+                assert isinstance(node, ast.Call)
+                word = next((k.value for k in node.keywords if k.arg == name), None)
+                placed = node.args[position] if position < len(node.args) else None
+                yield (word if word is not None else placed), scope

@@ -9,7 +9,8 @@ from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import BOUNDARY, CLASS, ONE_OF
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame
-from jaxlint.flow.syntax.bindings import look
+from jaxlint.flow.syntax.bindings import look, scope_of
+from jaxlint.index.walking import own_nodes
 
 # Transforms that hand arguments on as they are.
 _ALIKE = frozenset({"jit", "filter_jit", "checkpoint", "remat", "grad", "value_and_grad"})
@@ -41,6 +42,12 @@ def passed_for(frame: Frame, name: str) -> list[tuple[Frame, ast.expr]]:
 def called_at(frame: Frame, node: ast.Call) -> list[Evaluation]:
     """The evaluations that a call entered."""
     return [e.evaluation for e in frame.evaluation.log if isinstance(e, Called) and e.node is node]
+
+
+def returned_by(frame: Frame) -> list[ast.expr]:
+    """What a function that has been run returns."""
+    own = own_nodes(scope_of(frame))
+    return [n.value for n in own if isinstance(n, ast.Return) and n.value is not None]
 
 
 def _first_position(caller: Frame, node: ast.AST, function: Function) -> int | None:
