@@ -20,11 +20,12 @@ GIVEN = [
     *("a.py", "pkg/a.pyi", "pyproject.toml", "sub/pyproject.toml", "uv.lock", "sub/poetry.lock"),
     *("pylock.toml", "pylock.gpu.toml", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt"),
     *("requirement.txt", "requirements.in", "requirements/base.txt", "sub/requirements/gpu.in"),
+    *("requirements.lock", "requirements-dev.lock"),
     *("environment.yml", "environment-gpu.yaml", "env.yml", "conda-env.yml", "setup.cfg", "setup.py"),
 ]
 OTHERS = [
     *("my-pyproject.toml", "requirements/sub/base.txt", "myenv.yml", "notes.txt", "tox.cfg", "a.pyc"),
-    *("Cargo.lock", "README.md", "ci.yml"),
+    *("Cargo.lock", "flake.lock", "README.md", "ci.yml"),
 ]
 
 

@@ -9,7 +9,10 @@ _BY_NAME = (
     ("pyproject", r"(pyproject|pixi)\.toml"),
     ("setup.cfg", r"setup\.cfg"),
     ("lock", r"uv\.lock|poetry\.lock|pylock(\.[^.]+)?\.toml"),
-    ("requirements", r"([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?\.(txt|in)|requirements[\w.-]*\.(txt|in)"),
+    (  # pip-compile, uv and rye write what they found in the same format, to requirements.lock, for one
+        "requirements",
+        r"(([\w.-]*[_.-])?requirements?([_.-][\w.-]*)?|requirements[\w.-]*)\.(txt|in|lock)",
+    ),
     ("conda", r"([\w.-]*[_.-])?(environment|conda[_.-]env|env)([_.-][\w.-]*)?\.ya?ml"),
 )
 # Files that are named one by one may be called anything.

@@ -43,6 +43,8 @@ def asked(environment: DependencySet) -> list[str]:
         ("requirements-gpu.in", "requirements"),
         ("dev_requirements.txt", "requirements"),
         ("requirements/gpu.txt", "requirements"),
+        ("requirements.lock", "requirements"),
+        ("requirements-dev.lock", "requirements"),
         ("setup.cfg", "setup.cfg"),
         ("uv.lock", "lock"),
         ("poetry.lock", "lock"),
@@ -56,7 +58,9 @@ def test_dependency_files_by_name(path: str, kind: str) -> None:
     assert format_of(path) == kind
 
 
-@pytest.mark.parametrize("path", ["notes.txt", "Cargo.lock", ".github/workflows/ci.yml", "ruff.toml", "a.py"])
+@pytest.mark.parametrize(
+    "path", ["notes.txt", "Cargo.lock", "flake.lock", ".github/workflows/ci.yml", "ruff.toml", "a.py"]
+)
 def test_other_files_are_left_alone(path: str) -> None:
     assert not is_dependency_name(path)
 
@@ -391,3 +395,11 @@ def test_groups_of_pdm(tmp_path: Path) -> None:
     test = ["torch"]
     """
     assert [asked(found) for found in read(tmp_path, "pyproject.toml", text)] == [["jax"], ["jax", "torch"]]
+
+
+def test_a_compiled_requirements_file_may_be_called_a_lock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["# compiled by uv", "jax==0.6.2", "nvidia-cudnn-cu12==9.13.1.26", "    # via jax"]
+    (tmp_path / "requirements.lock").write_text("\n".join([*lines, "nvidia-cudnn-cu13==9.15.1.9", ""]))
+    assert findings(tmp_path, capsys) == [("JAX701", "requirements.lock", 5)]
