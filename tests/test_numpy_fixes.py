@@ -89,6 +89,14 @@ def test_python_numbers_stay_numbers_under_filter_jit(body: str, safe: bool, tmp
     assert found is (Applicability.SAFE if safe else Applicability.UNSAFE)
 
 
+@pytest.mark.parametrize(
+    "body",
+    ["jnp.zeros(int(TABLE[y]))", "float(np.exp(x))", "round(np.exp(x))", "bool(np.array_equal(x, y))"],
+)
+def test_only_shown_where_python_needs_a_number(body: str, tmp_path: Path) -> None:
+    assert applicability("@jax.jit", body, tmp_path) is Applicability.DISPLAY
+
+
 def test_a_comment_in_the_parentheses_is_written_once(tmp_path: Path) -> None:
     source = SOURCE.format(decorators="@jax.jit", body="(TABLE  # by level\n            )[y]")
     fix = suggestion("JAX206", source, tmp_path)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 _ERROR = "TracerArrayConversionError"
+_NUMBERS = frozenset({"int", "float", "complex", "bool", "range", "round", "len"})
 
 
 class NumpyOnTracedRule(Rule):
@@ -97,6 +98,8 @@ def _applicability(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Appl
     goes on when the function raises would take another way."""
     import libcst as cst
 
+    if _is_made_a_number(node, ctx):
+        return Applicability.DISPLAY  # of the traced result that is another error
     around = next((p for p in ctx.parents(node) if isinstance(p, (cst.FunctionDef, cst.Lambda))), None)
     if not isinstance(around, cst.FunctionDef):
         return Applicability.UNSAFE
@@ -106,6 +109,16 @@ def _applicability(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Appl
     if not traced or may_be_caught(around.name.value, ctx.focus.tree):
         return Applicability.UNSAFE
     return Applicability.SAFE
+
+
+def _is_made_a_number(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether Python is to make a number of the result: `int(TABLE[i])`."""
+    import libcst as cst
+
+    argument, call, *_ = [*ctx.parents(node), None, None]
+    if not isinstance(argument, cst.Arg) or not isinstance(call, cst.Call):
+        return False
+    return isinstance(call.func, cst.Name) and call.func.value in _NUMBERS
 
 
 def _jitted_as(function: cst.FunctionDef, ctx: Context) -> str:
@@ -158,7 +171,8 @@ def _call_twin(fact: NumpyOnTraced, call: cst.Call, ctx: Context) -> Fix | None:
     applicability = _applicability(fact, call, ctx)
     if fact.silent:
         # The answer changes from a constant False to the truth, which Python cannot branch on.
-        applicability = Applicability.DISPLAY if _decides(call, ctx) else Applicability.UNSAFE
+        needed = _decides(call, ctx) or _is_made_a_number(call, ctx)
+        applicability = Applicability.DISPLAY if needed else Applicability.UNSAFE
     return Fix(f"Use {twin}", applicability, (ctx.replace(call.func, twin), *imports))
 
 
