@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from jaxlint.columns import split_lines
 from jaxlint.finding import Place, Span
@@ -82,6 +83,7 @@ class Program:
         self._parse = parse
         self._loaded: dict[str, LoadedModule | None] = {}
         self.lines = 0  # of the loaded modules
+        self.field_uses: dict[Function, Any] = {}  # see flow.lent_fields
         self.evaluate_module: Callable[[LoadedModule], None] = lambda module: None
 
     def load(self, entry: ModuleEntry) -> LoadedModule | None:

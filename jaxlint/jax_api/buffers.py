@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Calls that may take a numpy array without a copy.
+TRANSFERS = frozenset({"jax.device_put", "jax.numpy.asarray"})
+
 # Functions whose first argument is written.
 WRITING_FIRST = frozenset(
     {

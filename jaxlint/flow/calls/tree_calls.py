@@ -12,10 +12,11 @@ from jaxlint.flow.domain.tags import COPIED, LENGTHENED, LOW, SHAPED, UPDATED
 from jaxlint.flow.domain.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, collection
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.copied import copied
-from jaxlint.flow.host_memory.lending import TRANSFERS, lend
+from jaxlint.flow.host_memory.lending import lend
 from jaxlint.flow.precision import upcasts
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.statements.iteration import element_of
+from jaxlint.jax_api.buffers import TRANSFERS
 
 # What makes of a leaf one of its shape.
 _OF_ONE_SHAPE = frozenset(

@@ -12,19 +12,24 @@ from jaxlint.jax_api.buffers import CONVERTED, DRAWS, MAKER_DTYPES
 
 
 def may_share(frame: Frame, name: str) -> bool:
-    """Whether jax may keep the memory of the array of that name: not if it has to convert it to 32 bits."""
-    made = list(_made(frame, name))
-    return not made or any(_is_kept_as_it_is(value) for value in made)
-
-
-def _made(frame: Frame, name: str) -> Iterator[ast.expr]:
-    """What is assigned to the name: in the function, on any method's `self`, or at module level."""
+    """Whether jax may keep the memory of the array of that name, which is made in the function, on any method's
+    `self`, or at module level: not if it has to convert it to 32 bits."""
     function = frame.function
     root: ast.AST = function.node if function is not None else frame.module.tree
     if name.startswith("self.") and function is not None and function.cls is not None:
         root = function.cls.node
     elif "." not in name and name not in frame.names:
         root = frame.module.tree
+    return made_to_share(root, name)
+
+
+def made_to_share(root: ast.AST, name: str) -> bool:
+    """The same of an array that is made in a function, class or module."""
+    made = list(_made(root, name))
+    return not made or any(_is_kept_as_it_is(value) for value in made)
+
+
+def _made(root: ast.AST, name: str) -> Iterator[ast.expr]:
     for node in walk(root):
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AnnAssign) and node.value is not None:

@@ -16,29 +16,25 @@ from jaxlint.flow.domain.values import Value
 from jaxlint.flow.facts import HostBufferMutated
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.buffers import may_share
+from jaxlint.flow.host_memory.lent_fields import BufferUse, of_buffers
 from jaxlint.flow.syntax.bindings import scope_of
 from jaxlint.index.walking import nodes_of
 from jaxlint.index.written_names import dotted_name
-from jaxlint.jax_api.buffers import WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
+from jaxlint.jax_api.buffers import TRANSFERS, WAITING, WAITING_METHODS, WRITING_FIRST, WRITING_METHODS
 from jaxlint.jax_api.transforms import EAGER
 
 _KEEPING = frozenset({"append", "appendleft", "add", "insert", "extend", "put", "put_nowait", "setdefault"})
 _RUN_ONCE = frozenset({"__init__", "__post_init__", "setup", "setUp", "main"})
 
 
-TRANSFERS = frozenset({"jax.device_put", "jax.numpy.asarray"})
-
-
 class Loan:
     """A buffer handed to jax. `kept`: what jax made of it is stored, returned or yielded; else `made` are the names
     of it. `waited`: jax is done with what it was doing, and only a later look at those names would see a write."""
 
-    __slots__ = ("api", "donating", "kept", "made", "name", "node", "waited")
+    __slots__ = ("donating", "kept", "made", "use", "waited")
 
-    def __init__(self, node: ast.Call, api: str, name: str, kept: bool, made: tuple[str, ...] = ()) -> None:
-        self.node = node
-        self.api = api
-        self.name = name
+    def __init__(self, use: BufferUse, kept: bool, made: tuple[str, ...] = ()) -> None:
+        self.use = use
         self.kept = kept
         self.made = made
         self.waited = False
@@ -46,7 +42,7 @@ class Loan:
 
     def after_waiting(self) -> Loan:
         """The same loan from there on."""
-        later = Loan(self.node, self.api, self.name, self.kept, self.made)
+        later = Loan(self.use, self.kept, self.made)
         later.waited, later.donating = True, False
         return later
 
@@ -60,12 +56,18 @@ def lend(frame: Frame, api: str, call: Call, at: int = 0) -> None:
     if frame.level != EAGER or not isinstance(node, ast.Call) or len(node.args) != len(call.positional):
         return
     for name in _lent(node.args[at], call.positional[at]) if at < len(node.args) else ():
-        loan = Loan(node, api, name, _is_kept(frame, node), tuple(_made_names(frame, node)))
-        earlier = frame.names.get(f"~{name}!")
-        if earlier is not None and isinstance(earlier.data, ast.AST) and not frame.quiet:
-            _record(frame, earlier.data, loan, again=True)
-        frame.names[f"~{name}="] = Value(UNKNOWN, data=loan)
-        frame.lends = True
+        if may_share(frame, name):
+            _lend(frame, name, node, BufferUse(frame.module, node, api, name))
+
+
+def _lend(frame: Frame, name: str, node: ast.Call, use: BufferUse) -> None:
+    """The call `node` hands the buffer over, or calls what does so at `use`."""
+    loan = Loan(use, _is_kept(frame, node), tuple(_made_names(frame, node)))
+    earlier = frame.names.get(f"~{name}!")
+    if earlier is not None and isinstance(earlier.data, BufferUse) and not frame.quiet:
+        _record(frame, earlier.data, loan, again=True)
+    frame.names[f"~{name}="] = Value(UNKNOWN, data=loan)
+    frame.lends = True
 
 
 def _lent(node: ast.expr, value: Value) -> list[str]:
@@ -153,15 +155,21 @@ def forget(frame: Frame, name: str) -> None:
 def written(frame: Frame, node: ast.AST, target: ast.expr) -> None:
     """A numpy array is written in place."""
     name = dotted_name(target)
-    if name is None or frame.level != EAGER:
+    if name is not None:
+        _write(frame, name, node, BufferUse(frame.module, node))
+
+
+def _write(frame: Frame, name: str, node: ast.AST, use: BufferUse) -> None:
+    """`node` writes the buffer, or calls what does so at `use`."""
+    if frame.level != EAGER:
         return
     held = frame.names.get(f"~{name}=") if frame.lends else None
     if held is not None and isinstance(held.data, Loan):
         seen = not held.data.waited or _is_read_after(frame, held.data.made, node)
         if seen and not frame.quiet:
-            _record(frame, node, held.data, again=False)
+            _record(frame, use, held.data, again=False)
     elif _is_older(frame, name):
-        frame.names.setdefault(f"~{name}!", Value(UNKNOWN, data=node))
+        frame.names.setdefault(f"~{name}!", Value(UNKNOWN, data=use))
         frame.lends = True
 
 
@@ -179,7 +187,7 @@ def concerns(frame: Frame, callee: Value, call: Call) -> bool:
     if frame.lends or "out" in call.keywords:
         return True
     if callee.kind == FUNCTION:
-        return HOST in [value.kind for value in call.positional]
+        return callee.data.receiver is not None or HOST in [value.kind for value in call.positional]
     return callee.kind == API and callee.data in WRITING_FIRST
 
 
@@ -206,6 +214,20 @@ def passed(frame: Frame, callee: Value, call: Call) -> None:
         written(frame, node, node.func.value)
     if callee.kind == FUNCTION:
         _handed_to(frame, callee.data, node, call)
+        _of_method(frame, callee.data, node)
+
+
+def _of_method(frame: Frame, closure: Closure, node: ast.Call) -> None:
+    """A method writes a buffer of its object, or hands one to jax and returns what that gives. (One that does both
+    has said so itself.)"""
+    owner = dotted_name(node.func.value) if isinstance(node.func, ast.Attribute) else None
+    uses = of_buffers(frame, closure) if owner is not None else None
+    if uses is None:
+        return
+    for field in uses.written.keys() - uses.lent.keys():
+        _write(frame, f"{owner}.{field}", node, uses.written[field])
+    for field in uses.lent.keys() - uses.written.keys():
+        _lend(frame, f"{owner}.{field}", node, uses.lent[field])
 
 
 def _handed_to(frame: Frame, closure: Closure, node: ast.Call, call: Call) -> None:
@@ -251,17 +273,15 @@ def _writes(function: ast.AST, parameter: str) -> bool:
     return any(dotted_name(copied) == parameter for copied in copies)
 
 
-def _record(frame: Frame, node: ast.AST, loan: Loan, again: bool) -> None:
-    if not may_share(frame, loan.name):
-        return
+def _record(frame: Frame, write: BufferUse, loan: Loan, again: bool) -> None:
     frame.record(
         HostBufferMutated(
-            frame.place(node),
+            write.module.place(write.node),
             frame.symbol,
             frame.proof(),
-            name=loan.name,
-            transfer=frame.place(loan.node),
-            api=loan.api,
+            name=loan.use.name,
+            transfer=loan.use.module.place(loan.use.node),
+            api=loan.use.api,
             kept=loan.kept,
             again=again,
         )
