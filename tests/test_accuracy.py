@@ -49,7 +49,6 @@ MISSES = {
     "12/JAX305/bad_1.py": "rays cut from numpy's meshgrid by the fields of an options object",
     "12/JAX316/bad_1": "a boundary that a factory of another module's Trainer makes, called through `self`",
     "13/JAX101/bad_1.py": "`min(1.0, step / cfg.warmup)` of a default settings object could be an array",
-    "13/JAX211/bad_1.py": "numpy on a memory map, which only shares memory where the page happens to be aligned",
     "13/JAX305/bad_1.py": "the fan-out is drawn by a sampler of another class, from fields of its settings",
     "13/JAX308/bad_1.py": "the list is a member of a dict that a helper gets, under a test of how much to log",
 }

@@ -21,7 +21,9 @@ class HostBufferMutatedRule(Rule):
     """A numpy array that jax took without a copy is written in place afterwards."""
 
     def suspect(self, fact: HostBufferMutated) -> bool:
-        return fact.proof.level == "eager"
+        # A buffer that is filled and then handed over by methods is written again only if that is done again.
+        once = fact.again and fact.by_method and fact.proof.repeated is None
+        return fact.proof.level == "eager" and not once
 
     def check(self, fact: HostBufferMutated, ctx: Context) -> Iterator[Finding]:
         writes = [

@@ -284,6 +284,7 @@ def _record(frame: Frame, write: BufferUse, loan: Loan, again: bool) -> None:
             api=loan.use.api,
             kept=loan.kept,
             again=again,
+            by_method=write.by_method,
         )
     )
 

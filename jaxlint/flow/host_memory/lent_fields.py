@@ -25,12 +25,14 @@ _DEPTH = 3  # methods that call methods
 
 
 class BufferUse(NamedTuple):
-    """A place where a numpy array is written, or handed to jax by the function `api`, and its name there."""
+    """A place where a numpy array is written, or handed to jax by the function `api`, its name there, and
+    whether whoever is told of it calls a method that does it."""
 
     module: LoadedModule
     node: ast.AST
     api: str = ""
     name: str = ""
+    by_method: bool = False
 
 
 class FieldUses(NamedTuple):
@@ -65,12 +67,12 @@ def _uses(program: Program, function: Function, depth: int) -> FieldUses:
     if not own or function.cls is None or isinstance(function.node, ast.Lambda):
         return found
     for name, node in _written(function.node, own):
-        found.written.setdefault(name, BufferUse(function.module, node))
+        found.written.setdefault(name, BufferUse(function.module, node, by_method=True))
     for call, returned in _calls(function.node):
         field = _field(call.args[0], own) if returned and call.args else ""
         api = _transfer(program, function.module, call) if field else ""
         if api and made_to_share(function.cls.node, f"{own}.{field}"):
-            found.lent.setdefault(field, BufferUse(function.module, call, api, f"{own}.{field}"))
+            found.lent.setdefault(field, BufferUse(function.module, call, api, f"{own}.{field}", True))
         method = function.cls.lookup(_field(call.func, own)) if depth else None
         if method is not None:
             inner = _uses(program, method, depth - 1)
