@@ -548,8 +548,8 @@ class HostBufferMutated(Fact):
     """A numpy array is written (place) after jax was given it without a copy.
 
     `kept`: the jax array is stored or returned, so it may be read after the write. `again`: the write comes
-    first in the function, and meets the array of the call before. `by_method`: what writes is a method of the buffer's
-    object, which the function calls.
+    first in the function, and meets the array of the call before. `by_method`: the function calls a method of the
+    buffer's object, which writes it.
     """
 
     name: str
