@@ -18,7 +18,7 @@ from jaxlint.index.walking import REPEATING, children, walk
 from jaxlint.pattern import pattern
 
 COUNTERS = frozenset({"peak_bytes_in_use", "peak_pool_bytes", "allocated_bytes.all.peak"})
-_PROCESSES = pattern(r"subprocess|multiprocessing|Process$|ProcessPool|spawn|Popen|mp$")
+_PROCESSES = pattern(r"subprocess|multiprocessing|Process$|ProcessPool|spawn|Popen|(^|_)mp$")
 _SIZING = (ast.Mult, ast.FloorDiv, ast.LShift, ast.RShift)
 _IMPLIED = frozenset(
     {"__init__", "__enter__", "__exit__", "__call__"}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from jaxlint.flow.domain.classes import ClassInfo
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import CLASS, FUNCTION, INSTANCE, LAZY
+from jaxlint.flow.domain.kinds import CLASS, FUNCTION, INSTANCE, LAZY, MODULE
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.syntax.last_bindings import last_binding, stored_attribute
@@ -176,13 +176,12 @@ class Sources:
 
     def _callee(self, node: ast.expr, at: Place) -> tuple[Function | None, bool]:
         """The project's function that is called, or whether a class that only keeps its arguments is."""
-        if isinstance(node, ast.Attribute):
+        value = self._global(node, at)
+        if isinstance(node, ast.Attribute) and value is None:
             return self._method(node.value, node.attr, at), False
-        if not isinstance(node, ast.Name):
-            return None, False
-        value = self._global(node.id, at)
         if value is None:
-            nested = [f for f in at.module.functions.values() if f.name == node.id and f.parent is not None]
+            name = node.id if isinstance(node, ast.Name) else ""
+            nested = [f for f in at.module.functions.values() if f.name == name and f.parent is not None]
             return (nested[0], False) if len(nested) == 1 else (None, False)
         if value.kind == FUNCTION and not value.data.transforms:
             return value.data.function, False
@@ -190,10 +189,9 @@ class Sources:
 
     def _method(self, owner: ast.expr, name: str, at: Place) -> Function | None:
         """A method of a class of the project, or of an object that is made of one in view."""
-        if isinstance(owner, ast.Name):
-            found = self._class_method(owner.id, name, at)
-            if found is not None:
-                return found
+        found = self._class_method(owner, name, at)
+        if found is not None:
+            return found
         cls = self._class_of(owner, at)
         method = cls.lookup(name) if cls is not None else None
         if method is None or method.is_classmethod or method.is_static or method.is_property:
@@ -205,8 +203,8 @@ class Sources:
         """The class of an object: `self`, `Adam(0.1)`, a name or a field that was bound to such a call."""
         if not depth:
             return None
-        if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name):
-            value = self._global(owner.func.id, at)
+        if isinstance(owner, ast.Call) and isinstance(owner.func, (ast.Name, ast.Attribute)):
+            value = self._global(owner.func, at)
             return value.data if value is not None and value.kind == CLASS else None
         if isinstance(owner, ast.Name):
             function = at.module.functions.get(at.scope)  # type: ignore[call-overload]  # a module is in no table
@@ -219,7 +217,7 @@ class Sources:
             given = at.passed.get(owner.id)
             if given is not None:
                 return self._class_of(given[0], given[1], depth - 1)
-            value = self._global(owner.id, at)
+            value = self._global(owner, at)
             return value.data.cls if value is not None and value.kind == INSTANCE else None
         if (
             isinstance(owner, ast.Attribute)
@@ -232,11 +230,20 @@ class Sources:
                 return self._class_of(stored[1], made, depth - 1)
         return None
 
-    def _global(self, name: str, at: Place) -> Value | None:
-        value = (at.module.names or {}).get(name)
+    def _global(self, node: ast.expr, at: Place) -> Value | None:
+        """What a name of the module stands for, or the member of another module of the project: `losses.start`."""
+        if isinstance(node, ast.Attribute):
+            owner = self._global(node.value, at)
+            if owner is None or owner.kind != MODULE:
+                return None
+            value: Value | None = self._program.member(owner.data.entry, node.attr)
+        elif isinstance(node, ast.Name) and not _is_local(node.id, at):
+            value = (at.module.names or {}).get(node.id)
+        else:
+            return None
         return self._program.force(value) if value is not None and value.kind == LAZY else value
 
-    def _class_method(self, owner: str, name: str, at: Place) -> Function | None:
+    def _class_method(self, owner: ast.expr, name: str, at: Place) -> Function | None:
         """`State.create(…)`, where the class is the project's."""
         value = self._global(owner, at)
         method = value.data.lookup(name) if value is not None and value.kind == CLASS else None
@@ -313,6 +320,10 @@ def _is_identity(node: ast.expr) -> bool:
         and isinstance(node.body, ast.Name)
         and [a.arg for a in node.args.args] == [node.body.id]
     )
+
+
+def _is_local(name: str, at: Place) -> bool:
+    return name in at.passed or (at.scope is not at.module.tree and is_bound(at, name))
 
 
 def is_bound(at: Place, name: str) -> bool:
