@@ -10,7 +10,7 @@ from jaxlint.flow.boundaries.described import describe, signature
 from jaxlint.flow.boundaries.entering import entered, trace_body, trace_declared
 from jaxlint.flow.boundaries.watching import Watch, watch
 from jaxlint.flow.device_memory.donating import note_donation
-from jaxlint.flow.device_memory.giving_away import has_no_buffer, note_given_away
+from jaxlint.flow.device_memory.giving_away import has_no_buffer, may_be_setting, note_given_away
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.kinds import (
     INSTANCE,
@@ -98,7 +98,7 @@ def _watch_arguments(frame: Frame, state: BoundaryState, call: Call, names: list
             continue
         donated = state.donated
         donating = donated is not None and (index in donated or name in donated) and not _only_scalars(state)
-        donating = donating and not has_no_buffer(value)
+        donating = donating and not has_no_buffer(value) and not may_be_setting(state, dotted, value)
         if donating and frame.level > EAGER:
             continue  # under grad a donation has no effect
         if dotted in frame.names or "." in dotted or frame.function is None:

@@ -174,7 +174,9 @@ class PendingUselessDonation(PendingFact):
             why, useless = "absent", tuple(str(index) for index in absent)
         else:
             owners = consumed.owners(closure.function, params, state.result)
-            useless = tuple(name for name in named if owners and name not in owners and owners <= donated)
+            # `donate="all"` of Equinox speaks of the arrays among the arguments, whichever they are.
+            chosen = state.flavour != "filter"
+            useless = tuple(n for n in named if chosen and owners and n not in owners and owners <= donated)
             why = "taken"
             if not useless:
                 useless, why = tuple(name for name in named if self._is_converted(name, params)), "dtype"

@@ -22,6 +22,7 @@ from jaxlint.flow.domain.kinds import (
     PARTIAL,
     SCALAR,
     SHAPE,
+    UNKNOWN,
 )
 from jaxlint.flow.domain.values import Value
 from jaxlint.flow.evaluations import Called
@@ -64,6 +65,8 @@ def note_passed_on(frame: Frame, closure: Closure, call: Call) -> None:
         name = dotted_name(given[parameter]) if parameter in given else None
         if name is None or name == "self" or name.count(".") > 1 or has_no_buffer(values[parameter]):
             continue
+        if may_be_setting(state, name, values[parameter]):
+            continue
         if name in frame.names or "." in name or frame.function is None:
             watch(frame, name, state, node, True)
         note_given_away(frame, name, state, node)
@@ -75,6 +78,13 @@ def has_no_buffer(value: Value) -> bool:
     if value.kind == FOREIGN:
         return value.data is not None and str(value.data.api).startswith("optax.")
     return value.kind in _WITHOUT_BUFFERS
+
+
+def may_be_setting(state: BoundaryState, name: str, value: Value) -> bool:
+    """Whether a field of something, of which nothing is known, need not be an array: Equinox's `donate="all"` names
+    no argument."""
+    owner, dot, _ = name.partition(".")
+    return state.flavour == "filter" and value.kind == UNKNOWN and bool(dot) and owner != "self"
 
 
 def _is_certain(function: Function, name: str, node: ast.AST) -> bool:
