@@ -31,6 +31,7 @@ from jaxlint.jax_api.transforms import EAGER
 
 if TYPE_CHECKING:
     from jaxlint.flow.retrace.carry import Carry
+    from jaxlint.flow.retrace.restarts import FieldStored
     from jaxlint.flow.syntax.bindings import Bindings
     from jaxlint.index.walking import LoopNode
 
@@ -67,6 +68,7 @@ class Run:
         self.carries: dict[int, Carry] = {}  # see flow.carry
         self.loops: list[LoopNode] = []  # those that are running
         self.field_carries: dict[tuple[object, str], Carry] = {}  # see flow.field_carry
+        self.field_stores: dict[tuple[object, str], list[FieldStored]] = {}  # see flow.retrace.restarts
         self.field_leaves: dict[int, tuple[object, str, Carry]] = {}
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
         self.filled: dict[tuple[ast.AST, str], ast.AST | None] = {}  # see flow.filled

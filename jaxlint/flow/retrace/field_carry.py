@@ -14,6 +14,7 @@ from jaxlint.flow.domain.values import Value, is_none
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.precision.weak_types import is_weak
 from jaxlint.flow.retrace.carry import Carry, PendingCarry, in_tree, is_tested, may_change
+from jaxlint.flow.retrace.restarts import FieldStored, restarted
 from jaxlint.flow.retrace.tree_changes import Start, leaves
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.index.walking import walk
@@ -32,6 +33,13 @@ def field_carried(frame: Frame, thing: Instance, name: str, before: Value, after
         if was is not now and is_weak(was):
             leaf = Carry(f"self.{name}{path}", was, now, now, where)
             frame.run.field_leaves.setdefault(id(was), (thing.identity, name, leaf))
+
+
+def field_stored(frame: Frame, thing: Instance, target: ast.Attribute, value: Value) -> None:
+    """A method other than the constructor stores something in a field."""
+    if frame.level == EAGER and not (frame.function is not None and frame.function.name in CONSTRUCTORS):
+        stored = frame.run.field_stores.setdefault((thing.identity, target.attr), [])
+        stored.append(FieldStored(frame, target, value))
 
 
 def note_field_passed(frame: Frame, state: BoundaryState, node: ast.AST, passed: Passed) -> None:
@@ -61,27 +69,50 @@ def _field(frame: Frame, node: ast.AST) -> tuple[object, str] | None:
 
 
 class PendingFieldCarry(PendingCarry):
-    """A field that is passed, where nothing but the call that passes it stores something in it."""
+    """A field that is passed, where nothing but the call that passes it stores something in it, or what other
+    methods store is where its rounds begin."""
 
-    __slots__ = ("field",)
+    __slots__ = ("field", "frame", "node")
 
     def __init__(self, frame: Frame, state: BoundaryState, node: ast.AST, field: tuple[object, str]) -> None:
         super().__init__(frame, state, node, None)
         self.field = field
+        self.frame = frame
+        self.node = node
 
     def carried(self) -> Carry | None:
         thing, name = self.field
-        carry = self.run.field_carries.get(self.field)
-        if carry is None or not isinstance(thing, Instance):
+        if not isinstance(thing, Instance):
             return None
         line = self.place.span.line
+        stored = {id(each.target) for each in self.run.field_stores.get(self.field, ())}
+        behind: list[ast.Assign] = []
+        others: list[ast.Assign] = []
         for first, node in _stores(thing, name):
-            if not (first or isinstance(node.value, ast.Constant)) and not (
-                node.lineno <= line <= (node.end_lineno or node.lineno)
+            if not first and node.lineno <= line <= (node.end_lineno or node.lineno):
+                behind.append(node)
+            elif not (first or _is_none(node)) and (
+                # A constant is left alone where nothing in view calls what stores it.
+                not isinstance(node.value, ast.Constant) or any(id(n) in stored for n in node.targets)
             ):
-                return None
+                others.append(node)
+        if others:
+            return self._restarted(name, behind, others)
+        carry = self.run.field_carries.get(self.field)
+        if carry is None:
+            return None
         again = _set_back(thing, name) if is_none(carry.before) else None
         return carry._replace(start=again) if again is not None else carry
+
+    def _restarted(self, name: str, behind: list[ast.Assign], others: list[ast.Assign]) -> Carry | None:
+        """What another method left in it, where the rounds begin with that."""
+        stored = self.run.field_stores.get(self.field, [])
+        given = [each.value for each in stored if any(_within(each.target, node) for node in behind)]
+        function = self.frame.function
+        if not given or function is None or any(_within(node, function.node) for node in others):
+            return None
+        found = restarted(stored, others, self.frame, self.node, given[-1])
+        return Carry(f"self.{name}", found[0], given[-1], given[-1], found[1]) if found is not None else None
 
 
 class PendingLeaf(PendingCarry):
@@ -122,13 +153,17 @@ def _stores(thing: Instance, name: str) -> Iterator[tuple[bool, ast.Assign]]:
 def _set_back(thing: Instance, name: str) -> Start | None:
     """Where a method puts None there again: from there on the calls begin anew."""
     for first, node in _stores(thing, name):
-        if not first and isinstance(node.value, ast.Constant) and node.value.value is None:
+        if not first and _is_none(node):
             return Start(thing.cls.module, node)
     return None
 
 
-def _within(node: ast.stmt, function: ast.AST) -> bool:
-    return any(child is node for child in walk(function))
+def _is_none(node: ast.Assign) -> bool:
+    return isinstance(node.value, ast.Constant) and node.value.value is None
+
+
+def _within(node: ast.AST, outer: ast.AST) -> bool:
+    return any(child is node for child in walk(outer))
 
 
 def _stores_field(node: ast.Assign, name: str) -> bool:

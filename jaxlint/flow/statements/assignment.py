@@ -21,7 +21,7 @@ from jaxlint.flow.domain.kinds import (
 )
 from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.sizes import is_small
-from jaxlint.flow.domain.tags import LENGTHENED, SMALL, UPDATED
+from jaxlint.flow.domain.tags import LENGTHENED, NOTHING_OR, SMALL, UPDATED
 from jaxlint.flow.domain.values import (
     PER_ITERATION,
     UNKNOWN_VALUE,
@@ -29,6 +29,7 @@ from jaxlint.flow.domain.values import (
     Value,
     as_member,
     collection,
+    is_none,
     parts,
 )
 from jaxlint.flow.facts import FieldStore
@@ -37,9 +38,10 @@ from jaxlint.flow.host_memory import lending
 from jaxlint.flow.host_memory.dict_caches import note_fill
 from jaxlint.flow.host_memory.keeping import note_entry
 from jaxlint.flow.retrace import growth
-from jaxlint.flow.retrace.field_carry import field_carried
+from jaxlint.flow.retrace.field_carry import field_carried, field_stored
 from jaxlint.flow.retrace.mutation import Key, Mutated, attribute_key, global_key
 from jaxlint.flow.retrace.optional import key_stored
+from jaxlint.flow.retrace.tree_changes import members
 from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
 from jaxlint.flow.trace import effects, traced
@@ -189,15 +191,24 @@ def in_constructor(frame: Frame) -> bool:
     return frame.function is not None and frame.function.name in CONSTRUCTORS
 
 
+def _joined(known: Value, stored: Value) -> Value:
+    """What a field may be. `self.state = None` in a constructor says only that a method begins it: who passes it
+    passes what that method made."""
+    if is_none(known) and stored.kind in (TREE, INSTANCE) and members(stored):
+        return stored.but(tags=stored.tags | NOTHING_OR)
+    return join(known, stored)
+
+
 def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value) -> None:
     fields = owner.data.fields
     known = fields.get(target.attr)
     stored = value if value.origin is not None else value.but(origin=Origin(frame.module, target, "field"))
+    field_stored(frame, owner.data, target, stored)
     if value.kind == BOUNDARY or known is None:
         fields[target.attr] = stored
     else:
         field_carried(frame, owner.data, target.attr, known, stored)
-        fields[target.attr] = join(known, stored)
+        fields[target.attr] = _joined(known, stored)
     if is_small(known or UNKNOWN_VALUE) and stored.kind in (DEVICE, UNKNOWN, TREE):
         # The state of a step keeps its shape from call to call.
         fields[target.attr] = fields[target.attr].but(tags=fields[target.attr].tags | SMALL)
