@@ -742,10 +742,11 @@ class Append(Fact):
     """A loop, or a function called in one, puts a value that may be an array into a container it keeps.
 
     `over` is what the loop runs over: "stream" (no end in sight: `while True`, a video, `count()`), "loader",
-    "range" (a known number of rounds), "literal" or "" (unknown). `emptied`: the container loses members too.
-    `sampled`: only in every so many rounds. `host_copy`: of an array on the device that is not proven a number.
-    `decoded`: a frame from a video library. `output`: what of a boundary's result it is: "tree", "array",
-    "number", "unknown", or "" (none); `made_by`: that boundary's call. `rounds` of the loop, if known.
+    "range" (a known number of rounds), "literal", "anew" (each round makes the object that keeps it) or ""
+    (unknown). `emptied`: the container loses members too. `sampled`: only in every so many rounds. `host_copy`: of
+    an array on the device that is not proven a number. `decoded`: a frame from a video library. `output`: what of a
+    boundary's result it is: "tree", "array", "number", "unknown", or "" (none); `made_by`: that boundary's call.
+    `rounds` of the loop, if known.
     `collected`: by a comprehension. `joined`: the container becomes one array in the end.
     """
 

@@ -23,7 +23,7 @@ class OutputsKeptAlive(Rule):
     def suspect(self, fact: Append) -> bool:
         if fact.proof.level != "eager" or fact.emptied or fact.sampled or fact.host_copy or not fact.output:
             return False
-        if fact.over == "literal" or (fact.rounds is not None and fact.rounds < _FEW):
+        if fact.over in ("literal", "anew") or (fact.rounds is not None and fact.rounds < _FEW):
             return False
         return fact.loop is not None or (fact.proof.repeated is not None and "." in fact.container)
 

@@ -29,12 +29,20 @@ def kind_of_callers_loop(run: Run, called: Called) -> str:
     owner = names_in(called.node.func) if isinstance(called.node, ast.Call) else set()
     kinds: list[str] = []
     for loop in sorted(around, key=lambda loop: loop.lineno, reverse=True):
+        if not kinds and _begins_with_another(loop, owner):
+            return "anew"
         kinds.append(kind_of_loop(frame, loop, Bindings(scope)))
         if kinds[-1] in ("stream", "loader"):
             return kinds[-1]
         if owner & bound_in(loop):
             break  # what is filled belongs to one round of it
     return kinds[0] if kinds else ""
+
+
+def _begins_with_another(loop: ast.For | ast.While, owner: set[str]) -> bool:
+    """Whether each round makes the object anew: `log = Log()`, and not `log = log.with_(x)`."""
+    made = (s for s in loop.body if isinstance(s, ast.Assign) and not names_in(s.value) & owner)
+    return any(names_in(target) & owner for s in made for target in s.targets)
 
 
 def is_seldom(tests: Iterable[ast.AST]) -> bool:

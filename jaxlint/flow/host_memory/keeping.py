@@ -61,7 +61,7 @@ class PendingAppend(PendingFact):
         if output is not None:
             self.loop = self._loop_of(output.call)
         if output is not None and self._deals_out(output.call):
-            output = None
+            output, self.loop = (output, None) if self._grows_by_call() else (None, self.loop)
         dealt = self.copy is not None and self.loop in self.around and not is_generated(frame, self.loop)
         if dealt and not self._is_copied_in_a_loop():
             return None
@@ -149,6 +149,12 @@ class PendingAppend(PendingFact):
             return True
         counted = isinstance(self.value_node, ast.Subscript) and all(is_counted(o) for o in self.around)
         return counted and (not self.frame.place(loop).contains(made_by) or self._converts(made_by))
+
+    def _grows_by_call(self) -> bool:
+        """`for name, value in outputs.items(): self.rows[name].append(value)`: what the loop deals out stays in the
+        object, and whoever calls the method in a loop adds to it in each round."""
+        appends = isinstance(self.node, ast.Call) and last_name(self.node.func) in _ADDING
+        return appends and self.around == [self.loop] and self.container.startswith("self.")
 
     def _converts(self, made_by: Place) -> bool:
         """The parts of stored arrays get other names: a call that is given entries of what is stored already makes
