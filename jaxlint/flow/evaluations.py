@@ -80,3 +80,9 @@ def with_all_called(roots: Iterable[Evaluation]) -> set[Evaluation]:
                 reached.add(item.evaluation)
                 stack.append(item.evaluation)
     return reached
+
+
+def entered_by(log: list[Any], node: ast.AST) -> Evaluation | None:
+    """The evaluation that a call has just entered, if it did."""
+    entry = log[-1] if log else None
+    return entry.evaluation if isinstance(entry, Called) and entry.node is node else None

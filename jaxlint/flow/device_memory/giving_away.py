@@ -25,7 +25,7 @@ from jaxlint.flow.domain.kinds import (
     UNKNOWN,
 )
 from jaxlint.flow.domain.values import Value
-from jaxlint.flow.evaluations import Called
+from jaxlint.flow.evaluations import entered_by
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name
@@ -52,16 +52,16 @@ def note_given_away(frame: Frame, name: str, state: BoundaryState, node: ast.AST
 
 def note_passed_on(frame: Frame, closure: Closure, call: Call) -> None:
     """A function of the project was called: are arguments of this call given away in it?"""
-    entry = frame.log[-1] if frame.log else None
     node = call.node
-    if not isinstance(entry, Called) or entry.node is not node or not entry.evaluation.donates:
+    entered = entered_by(frame.log, node)
+    if entered is None or not entered.donates:
         return
     if frame.level > EAGER or call.starred or call.decorator or call.bound or not isinstance(node, ast.Call):
         return
     params = closure.function.params[closure.offset + len(closure.bound) :]
     given = dict(zip(params, node.args, strict=False)) | {k.arg: k.value for k in node.keywords if k.arg}
     values = dict(zip(params, call.positional, strict=False)) | call.keywords
-    for parameter, state in entry.evaluation.donates.items():
+    for parameter, state in entered.donates.items():
         name = dotted_name(given[parameter]) if parameter in given else None
         if name is None or name == "self" or name.count(".") > 1 or has_no_buffer(values[parameter]):
             continue

@@ -6,7 +6,7 @@ import ast
 
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.evaluations import Called, Evaluation, with_all_called
+from jaxlint.flow.evaluations import Evaluation, entered_by, with_all_called
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.run import Run
 from jaxlint.index.walking import own_nodes, walk
@@ -24,9 +24,9 @@ _DEPTH = 2
 def note_gradient(frame: Frame, closure: Closure, node: ast.AST) -> None:
     """The function just entered is differentiated in reverse."""
     if any(level == GRAD for level, _ in closure.transforms):
-        entry = frame.log[-1] if frame.log else None
-        if isinstance(entry, Called) and entry.node is node:
-            frame.run.differentiated.add(entry.evaluation)
+        entered = entered_by(frame.log, node)
+        if entered is not None:
+            frame.run.differentiated.add(entered)
 
 
 def under_gradient(run: Run) -> set[Evaluation]:

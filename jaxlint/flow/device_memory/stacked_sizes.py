@@ -7,7 +7,7 @@ import ast
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, NUMBERS, TREE
 from jaxlint.flow.domain.values import MEBIBYTE, Value, parts
-from jaxlint.flow.evaluations import Called, Evaluation, with_all_called
+from jaxlint.flow.evaluations import Evaluation, entered_by, with_all_called
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.run import Run
 
@@ -22,9 +22,9 @@ def note_mapped(frame: Frame, closure: Closure, node: ast.AST) -> None:
 
 
 def note_batched(frame: Frame, node: ast.AST) -> None:
-    entry = frame.log[-1] if frame.log else None
-    if isinstance(entry, Called) and entry.node is node:
-        frame.run.mapped.add(entry.evaluation)
+    entered = entered_by(frame.log, node)
+    if entered is not None:
+        frame.run.mapped.add(entered)
 
 
 def under_map(run: Run) -> set[Evaluation]:

@@ -18,7 +18,7 @@ from jaxlint.flow.domain.objects import Foreign, Instance
 from jaxlint.flow.domain.operand import closure_word, maker
 from jaxlint.flow.domain.tags import FRESH
 from jaxlint.flow.domain.values import Value
-from jaxlint.flow.evaluations import Called, Evaluation
+from jaxlint.flow.evaluations import Called, Evaluation, entered_by
 from jaxlint.flow.facts import FreshControlBody, Proof
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.program import LoadedModule
@@ -127,9 +127,9 @@ def note_derivative(frame: Frame, transforms: set[str], node: ast.AST) -> None:
     if frame.quiet or frame.level >= JIT or not hasattr(node, "lineno"):
         return
     name = next((name for name in sorted(transforms) if name in REVERSE_MODE or name in FORWARD_MODE), "")
-    entered = frame.log[-1] if frame.log else None
-    if name and isinstance(entered, Called) and entered.node is node:
-        frame.log.append(PendingDerivative(frame, name, entered.evaluation, node))
+    entered = entered_by(frame.log, node)
+    if name and entered is not None:
+        frame.log.append(PendingDerivative(frame, name, entered, node))
 
 
 class PendingDerivative:
