@@ -77,7 +77,8 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
     member = (
         value.but(tags=value.tags | TOGETHER) if _changes_together(frame, node, value) else as_member(value)
     )
-    result = collection(member, Origin(frame.module, node, word))
+    under = frame.branches if isinstance(node, ast.DictComp) else None  # as of a display
+    result = collection(member, Origin(frame.module, node, word, under))
     if inherited is not None:
         result.tags |= inherited.tags & (SHAPED | EVEN)
         result.varies = inherited.varies

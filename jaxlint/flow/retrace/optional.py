@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.domain.boundary_state import BoundaryState
-from jaxlint.flow.domain.kinds import TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import FOREIGN, TREE, UNKNOWN
 from jaxlint.flow.domain.origin_words import FEW
 from jaxlint.flow.domain.tags import RAGGED
 from jaxlint.flow.domain.values import PER_ITERATION, Value
@@ -16,6 +16,7 @@ from jaxlint.flow.facts import UnstableStructure
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.retrace.restarts import runs_again
 from jaxlint.flow.retrace.windows import filling
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.syntax.bindings import bindings_of, look
@@ -28,12 +29,15 @@ _LOOKED_AT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
 class OptionalKey(NamedTuple):
-    """`Origin.extra` of a dict: a key that is stored under a test which comes out differently from time to time."""
+    """`Origin.extra` of a dict: a key that is stored under a test which comes out differently from time to time.
+    `drawn_in`: the code of which each call draws anew what the test asks; None where each round of a loop in view
+    is different."""
 
     key: object
     module: LoadedModule
     node: ast.AST
     test: ast.If
+    drawn_in: Frame | None = None
 
 
 def varies(frame: Frame, test: ast.expr) -> bool:
@@ -43,13 +47,54 @@ def varies(frame: Frame, test: ast.expr) -> bool:
     )
 
 
+def _drawn_in(frame: Frame, test: ast.expr) -> Frame | None:
+    """The code that draws what a test asks, anew in each of its calls: a random number, or whether records have a
+    key that they have by such a number."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Name):
+            bound = bindings_of(frame).of(node.id)
+            if len(bound) == 1 and isinstance(bound[0], ast.Call) and _draws(frame, bound[0]):
+                return frame
+        elif isinstance(node, ast.Call) and _draws(frame, node):
+            return frame
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            asked = _asked_of(frame, node.comparators[0], test)
+            key = asked.origin.extra if asked is not None and asked.origin is not None else None
+            name = node.left.value if isinstance(node.left, ast.Constant) else None
+            if isinstance(key, OptionalKey) and key.key == name:
+                return key.drawn_in
+    return None
+
+
+def _asked_of(frame: Frame, node: ast.expr, test: ast.expr) -> Value | None:
+    """The record that is asked for a key: itself, or what a comprehension in the test takes from a list."""
+    for inner in ast.walk(test):
+        if isinstance(inner, ast.comprehension) and dotted_name(inner.target) == dotted_name(node):
+            return look(frame, inner.iter).element
+    if isinstance(node, ast.Subscript):
+        return look(frame, node.value).element
+    return look(frame, node) if isinstance(node, ast.Name) else None
+
+
+def _draws(frame: Frame, call: ast.Call) -> bool:
+    """`rng.random()`, `rng.choice(kinds)`: of numpy's generators and the standard library's."""
+    origin = look(frame, call).origin
+    if origin is not None and origin.word == "random number":
+        return True
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "choice":
+        return False
+    drawing = look(frame, call.func.value)
+    return drawing.kind == FOREIGN and "random" in drawing.data.api
+
+
 # ---------------------------------------------------------------- keys
 
 
 def key_stored(frame: Frame, owner: Value, key: object, target: ast.AST) -> None:
     """`owner[key] = …` of a new key: is it stored each time?"""
     origin = owner.origin
-    if not isinstance(key, str) or key in owner.data:
+    known = _keys(owner) if isinstance(key, str) else None
+    if known is None or key in known:
         return
     if origin is None or origin.word != "dict" or origin.extra.__class__ is not tuple:
         return
@@ -59,8 +104,24 @@ def key_stored(frame: Frame, owner: Value, key: object, target: ast.AST) -> None
         return
     if _outlives_round(frame, origin.node) or _on_both_sides(inner[0], key):
         return  # once there, it stays
-    if varies(frame, inner[0].test):
-        owner.origin = origin._replace(extra=OptionalKey(key, frame.module, target, inner[0]))
+    each_round = varies(frame, inner[0].test)
+    drawn_in = None if each_round else _drawn_in(frame, inner[0].test)
+    if each_round or drawn_in is not None:
+        owner.origin = origin._replace(extra=OptionalKey(key, frame.module, target, inner[0], drawn_in))
+
+
+def _keys(owner: Value) -> set[object] | None:
+    """The keys of a dict, or of `{k: … for k in ("a", "b")}`; None where they are not known."""
+    if owner.data.__class__ is dict:
+        return set(owner.data)
+    made = owner.origin.node if owner.origin is not None else None
+    if not isinstance(made, ast.DictComp) or len(made.generators) != 1:
+        return None
+    name, display = made.generators[0].target, made.generators[0].iter
+    if not isinstance(display, (ast.Tuple, ast.List)) or dotted_name(made.key) != dotted_name(name):
+        return None
+    written = [n.value for n in display.elts if isinstance(n, ast.Constant)]
+    return set(written) if len(written) == len(display.elts) else None
 
 
 def _outlives_round(frame: Frame, made: ast.AST) -> bool:
@@ -142,7 +203,7 @@ def _is_none(node: ast.AST | None) -> bool:
 class PendingUnstable(PendingFact):
     """An argument of a boundary call that is not the same tree in every round."""
 
-    __slots__ = ("at", "how", "loop", "module", "name", "place", "proof", "state", "symbol")
+    __slots__ = ("at", "drawn_in", "how", "loop", "module", "name", "place", "proof", "state", "symbol")
 
     def __init__(
         self,
@@ -153,6 +214,7 @@ class PendingUnstable(PendingFact):
         how: str,
         module: LoadedModule,
         at: ast.AST,
+        drawn_in: Frame | None = None,
     ) -> None:
         self.state = state
         self.place = frame.place(node)
@@ -163,9 +225,10 @@ class PendingUnstable(PendingFact):
         self.how = how
         self.module = module
         self.at = at
+        self.drawn_in = drawn_in
 
     def fact(self) -> UnstableStructure | None:
-        if not hasattr(self.at, "lineno"):
+        if not hasattr(self.at, "lineno") or (self.drawn_in is not None and not runs_again(self.drawn_in)):
             return None
         return UnstableStructure(
             self.module.place(self.at),
@@ -186,12 +249,16 @@ def note_unstable(frame: Frame, state: BoundaryState, node: ast.AST, arguments: 
             continue
         name = dotted_name(passed.node) or passed.name or "the argument"
         for how, part, module, at in _unstable(frame, passed):
-            frame.log.append(PendingUnstable(frame, state, node, f"{name}{part}", how, module, at))
+            key = _optional_key(frame, passed.value) if how == "optional key" else None
+            drawn_in = key.drawn_in if key is not None else None
+            frame.log.append(PendingUnstable(frame, state, node, f"{name}{part}", how, module, at, drawn_in))
     for keyword in node.keywords if isinstance(node, ast.Call) else ():
         key = _optional_key(frame, look(frame, keyword.value)) if keyword.arg is None else None
         if key is not None:  # f(x, **extras)
             name = f"{dotted_name(keyword.value) or '**'}[{key.key!r}]"
-            frame.log.append(PendingUnstable(frame, state, node, name, "optional key", key.module, key.node))
+            frame.log.append(
+                PendingUnstable(frame, state, node, name, "optional key", key.module, key.node, key.drawn_in)
+            )
 
 
 def _optional_key(frame: Frame, value: Value) -> OptionalKey | None:

@@ -72,6 +72,15 @@ def restarted(
     return found[0] if found else None
 
 
+def runs_again(frame: Frame) -> bool:
+    """Whether a loop in view runs the calls that lead to a function."""
+    for caller, node in frame.evaluation.entries:
+        ways = _ways(_Point(scope_of(caller), node), caller)
+        if any(_loop(point) is not None for way in ways for point in way):
+            return True
+    return False
+
+
 def _ways(point: _Point, frame: Frame, depth: int = 0) -> Iterator[_Way]:
     """The chains of calls that lead to a node, as far as they are in view."""
     entries = {node: caller for caller, node in frame.evaluation.entries if hasattr(node, "lineno")}

@@ -250,7 +250,7 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     elif owner.kind == HOST:
         lending.written(frame, target, target.value)
     if owner.kind == TREE:
-        if frame.branches and owner.data.__class__ is dict and index.kind == CONSTANT:
+        if frame.branches and index.kind == CONSTANT:
             key_stored(frame, owner, index.data, target)
         path = growth.path_of(target) if value.tags & LENGTHENED else None
         _update_container(owner, index, growth.stored(frame, path, value, False) if path else value)
