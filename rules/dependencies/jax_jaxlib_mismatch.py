@@ -77,7 +77,9 @@ def _installed(jax: Requirement, jaxlib: Requirement) -> Mismatch | None:
         if found:
             reason = _refusal(release, found)
             return Mismatch(release, found, reason) if reason else None
-        asked = asked or ",".join(operator + version for operator, version in (own[0] if own else ()))
+        alone = (line for line in own if not _newest((*jaxlib.clauses, *line)))
+        refusing = next(alone, own[0] if own else ())
+        asked = asked or ",".join(operator + version for operator, version in refusing)
     if not candidates or not asked or _is_unknown(jaxlib.clauses):
         return None
     return Mismatch(candidates[0], "", asked)

@@ -10,7 +10,7 @@ from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings
 from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.index.walking import own_nodes, walk
-from jaxlint.index.written_names import dotted_name
+from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
 _COPIES = frozenset({"tile", "repeat", "broadcast_to"})
@@ -112,7 +112,7 @@ def variants_of(sources: Sources, node: ast.expr, depth: int) -> tuple[str, int 
         if dotted in ("jax.random.split", "jax.random.key", "jax.random.PRNGKey"):
             return "keys", sources.number(node.args[1]) if len(node.args) > 1 else None
         if head == "jax.random":
-            return "draws", None
+            return ("data", None) if _as_many_as_data(node) else ("draws", None)
         if head == "jax.numpy" and last in _INDICES and len(node.args) == 1:
             return "indices", sources.number(first)
         if head == "jax.numpy" and last in _COPIES:
@@ -120,6 +120,24 @@ def variants_of(sources: Sources, node: ast.expr, depth: int) -> tuple[str, int 
         if head == "jax.numpy" and last in ("eye", "identity"):
             return "directions", sources.number(first)
     return "data", None
+
+
+def _as_many_as_data(draw: ast.Call) -> bool:
+    """`normal(key, x.shape)`, `uniform(key, (len(x),))`: one for each row of a batch, not many for one input."""
+    given = [*draw.args[1:], *(k.value for k in draw.keywords if k.arg == "shape")]
+    for shape in given:
+        first = shape.elts[0] if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts else shape
+        if (
+            isinstance(first, ast.Subscript)
+            and isinstance(first.slice, ast.Constant)
+            and first.slice.value == 0
+        ):
+            first = first.value
+        if isinstance(first, ast.Attribute) and first.attr == "shape":
+            return True
+        if isinstance(first, ast.Call) and last_name(first.func) == "len":
+            return True
+    return False
 
 
 def makes_arrays(sources: Sources, function: Function, variants: int | None) -> bool:
