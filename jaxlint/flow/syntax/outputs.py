@@ -30,7 +30,8 @@ from jaxlint.index.walking import nodes_of, own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
 
-_DEPTH = 6
+_DEPTH = 8
+_CALLERS = 8  # of one function, whose calls are all looked at
 # Names of what is a number, whatever its shape cannot tell.
 _NUMBERS = pattern(
     r"loss|acc(uracy)?(\b|_|$)|reward|score|err(or)?s?(\b|_|$)|metric|norm|elbo|nll|cost|energy|fitness|return|done"
@@ -136,8 +137,13 @@ def _passed(frame: Frame, name: str, depth: int) -> Place | None:
         return None
     passed = passed_for(frame, name)
     if passed:
-        found = [_source(caller, given, given.lineno, depth) for caller, given in passed]
-        return found[0] if None not in found else None
+        first = None
+        for caller, given in passed if len(passed) <= _CALLERS else ():
+            source = _source(caller, given, given.lineno, depth - 1)
+            if source is None:
+                return None
+            first = first or source
+        return first
     position = function.index.get(name, len(function.params)) - function.is_method
     places: list[Place | None] = []
     for scope, call in calls_of(frame.module).get(function.name, ()):
