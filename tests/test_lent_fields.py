@@ -62,6 +62,27 @@ def main(frames):
     detector = Detector()
     return [detector.feed(frame) for frame in frames]
 """
+_ON_TWO_WAYS = """\
+class Detector:
+    def __init__(self):
+        self.ring = Ring()
+        self.previous = None
+
+    def feed(self, frame, bright):
+        if bright:
+            self.ring.push(frame)
+        else:
+            self.ring.push(frame * 2)
+        current = self.ring.to_device()
+        change = None if self.previous is None else jnp.abs(current - self.previous).max()
+        self.previous = current
+        return change
+
+
+def main(frames, bright):
+    detector = Detector()
+    return [detector.feed(frame, bright) for frame in frames]
+"""
 _DONE_WITH = """\
 def main(frames):
     ring = Ring()
@@ -103,7 +124,7 @@ def lines(tmp_path: Path, use: str, dtype: str = "np.float32", copy: str = "") -
     return [finding.span.line for finding in found if finding.code == "JAX211"]
 
 
-@pytest.mark.parametrize("use", [_IN_A_LOOP, _HELD])
+@pytest.mark.parametrize("use", [_IN_A_LOOP, _HELD, _ON_TWO_WAYS])
 def test_written_after_it_was_handed_over(tmp_path: Path, use: str) -> None:
     assert lines(tmp_path, use) == [16]
 

@@ -33,6 +33,7 @@ class BufferUse(NamedTuple):
     api: str = ""
     name: str = ""
     by_method: bool = False
+    donating: bool = False  # of two joined either will do, see flow.joining
 
 
 class FieldUses(NamedTuple):
