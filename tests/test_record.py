@@ -55,7 +55,7 @@ def test_replace_makes_another() -> None:
 
 def test_nothing_else_can_be_stored() -> None:
     with pytest.raises(AttributeError):
-        Made("a").colour = "red"  # type: ignore[attr-defined]
+        Made("a").colour = "red"  # type: ignore[attr-defined]  # there is no such field to set
 
 
 def test_survives_pickling_and_copying() -> None:

@@ -161,7 +161,7 @@ def rules(add_rule: AddRule) -> list[Rule]:
     ],
 )
 def test_select(rules: list[Rule], options: dict[str, list[str]], expected: list[str]) -> None:
-    assert codes(registry.select(rules, **options)) == expected  # type: ignore[arg-type]
+    assert codes(registry.select(rules, **options)) == expected  # type: ignore[arg-type]  # options of several types
 
 
 @pytest.mark.parametrize(

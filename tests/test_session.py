@@ -83,7 +83,7 @@ def test_a_root_that_fails_costs_itself(session: Session, monkeypatch: pytest.Mo
     def fail_on_one(root: ModuleEntry, *rest: object) -> object:
         if root.name == "pkg.one":
             raise RecursionError("made to\nfail")
-        return analyse(root, *rest)  # type: ignore[arg-type]
+        return analyse(root, *rest)  # type: ignore[arg-type]  # handed on as they came
 
     monkeypatch.setattr(session, "_findings", fail_on_one)
     outcomes: dict[str, Outcome] = {root.name: session.outcome(root.absolute) for root in session.roots}
@@ -102,7 +102,7 @@ def test_a_file_that_cannot_be_indexed_costs_itself(tmp_path: Path, monkeypatch:
     def fail_on_bad(tree: object, name: str, *rest: object) -> object:
         if name == "bad":
             raise MemoryError
-        return original(tree, name, *rest)  # type: ignore[arg-type]
+        return original(tree, name, *rest)  # type: ignore[arg-type]  # handed on as they came
 
     monkeypatch.setattr(build, "build", fail_on_bad)
     monkeypatch.chdir(tmp_path)

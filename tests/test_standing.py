@@ -60,7 +60,7 @@ def count_sessions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def note(self: Session, *arguments: object) -> None:
         made.append(1)
-        begin(self, *arguments)  # type: ignore[arg-type]
+        begin(self, *arguments)  # type: ignore[arg-type]  # handed on as they came
 
     monkeypatch.setattr(Session, "__init__", note)
     return made

@@ -58,7 +58,7 @@ def test_several_logs_are_named_with_their_lines(capsys: Captured) -> None:
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(RETRACE.read_bytes()))))  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(RETRACE.read_bytes()))))  # type: ignore[arg-type]  # text read from bytes stands in for it
 
     assert main(["triage", "-"]) == 1
     assert "<stdin> (85 lines)" in capsys.readouterr().out
@@ -146,7 +146,7 @@ def test_a_missing_log_and_a_directory_give_one_line(tmp_path: Path, capsys: Cap
         "prefix",
     ],
 )
-def test_how_a_log_was_kept_makes_no_difference(change, tmp_path: Path, capsys: Captured) -> None:  # type: ignore[no-untyped-def]
+def test_how_a_log_was_kept_makes_no_difference(change, tmp_path: Path, capsys: Captured) -> None:  # type: ignore[no-untyped-def]  # a parameter of pytest
     log = tmp_path / "run.log"
     log.write_bytes(change(RETRACE.read_bytes()))
 

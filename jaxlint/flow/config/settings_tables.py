@@ -41,7 +41,7 @@ def _rows(frame: Frame, source: ast.expr) -> list[Value]:
     """What a loop goes through, where that is a table in view."""
     is_items = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args
     if is_items and source.func.attr == "items":  # type: ignore[attr-defined]  # a method, as is_items says
-        table = look(frame, source.func.value)  # type: ignore[attr-defined]
+        table = look(frame, source.func.value)  # type: ignore[attr-defined]  # as above
         pairs = table.data.items() if table.kind == TREE and table.data.__class__ is dict else ()
         return [tree([Value(CONSTANT, data=key), value]) for key, value in pairs][:_LONGEST]
     table = look(frame, source)
