@@ -2,10 +2,10 @@
 
     python benchmarks/mutate.py [--seed N] [--sample SHARE] [--only CODE] [--misses]
 
-Programs are those of the casebook and of the rules' pages. Hazard-preserving edits are made to bad programs: every
-code that was found before must be found afterwards. Hazard-introducing edits are made to good programs about the
-rule: one of the edit's codes must be found that was not found before. What an edit makes is never run, so read the
-misses before believing them: an edit may turn out harmless in one program.
+Programs are those of the casebook, of the pages and of the blind batches. Hazard-preserving edits are made to bad
+programs: every code that was found before must be found afterwards. Hazard-introducing edits are made to good
+programs about the rule: one of its codes must be found that was not found before. What an edit makes is never
+run, so read the misses before believing them: an edit may turn out harmless in one program.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mutations import MAIN
+from mutations.containers import CONTAINERS
+from mutations.functions import FUNCTIONS
 from mutations.introducing import INTRODUCING
 from mutations.preserving import AT_IMPORT, MOVING, PRESERVING
 
@@ -33,6 +35,7 @@ from jaxlint.rule import Rule
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "fixtures" / "casebook" / "cases"
+BATCHES = ROOT / "fixtures" / "accuracy"
 AIM = 0.9  # of the hazard-preserving edits
 
 
@@ -58,11 +61,14 @@ class Trial(NamedTuple):
 
 
 def programs(kinds: Iterable[str]) -> Iterator[Program]:
-    """The bad or the good programs of the casebook and of the pages, in a fixed order."""
+    """The bad or the good programs of the casebook, of the pages and of the blind batches, in a fixed order."""
     kinds = frozenset(kinds)
     yield from _from_casebook(kinds)
     for path in sorted((ROOT / "rules").rglob("*.md")):
         yield from _from_page(path, kinds)
+    for kind in sorted(kinds):
+        for path in sorted(BATCHES.glob(f"*/JAX*/{kind}_*.py")):
+            yield Program(str(path.relative_to(BATCHES)), path.read_text(), frozenset({path.parent.name}))
 
 
 def _from_casebook(kinds: frozenset[str]) -> Iterator[Program]:
@@ -121,7 +127,7 @@ class Laboratory:
 def preserve(laboratory: Laboratory, program: Program, seed: int) -> Iterator[Trial]:
     """Try each hazard-preserving edit on a bad program."""
     before = laboratory.codes({MAIN: program.source}, program.jax) & program.codes
-    for name, edit in PRESERVING.items():
+    for name, edit in {**PRESERVING, **CONTAINERS, **FUNCTIONS}.items():
         expected = {code for code in before if not (name in MOVING and code.startswith(AT_IMPORT))}
         made = edit(program.source, random.Random(f"{seed} {program.name}")) if expected else None
         if made is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -18,7 +18,7 @@ def bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield body
 
 
-def stored(statements: list[ast.stmt]) -> set[str]:
+def stored(statements: Iterable[ast.AST]) -> set[str]:
     """What statements bind at their own level."""
     return {name for statement in statements for name in _binds(statement)}
 
@@ -33,7 +33,7 @@ def _binds(node: ast.AST) -> Iterator[str]:
             yield from _binds(child)
 
 
-def loaded(statements: list[ast.stmt]) -> set[str]:
+def loaded(statements: Iterable[ast.AST]) -> set[str]:
     nodes = (node for statement in statements for node in ast.walk(statement))
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
@@ -53,3 +53,16 @@ def bound(tree: ast.AST) -> set[str]:
 
 def last_name(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2] if isinstance(node, (ast.Name, ast.Attribute)) else ""
+
+
+def movable(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a module that no definition, and nothing that stays, has need of."""
+    docstring = body[:1] if body and ast.get_docstring(ast.Module(body, [])) is not None else []
+    stays = [s for s in body if isinstance(s, (*IMPORT, *DEFINITION)) or s in docstring]
+    moved = [s for s in body if s not in stays]
+    while True:
+        needed = [s for s in moved if stored([s]) & loaded(stays)]
+        if not needed:
+            return moved
+        stays += needed
+        moved = [s for s in moved if s not in needed]
