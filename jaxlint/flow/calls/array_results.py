@@ -7,6 +7,7 @@ from jaxlint.flow.domain.kinds import TRACED
 from jaxlint.flow.domain.tags import DATA_SHAPE, SHAPED
 from jaxlint.flow.domain.values import Origin, Value, collection
 from jaxlint.flow.frame import Call, Frame
+from jaxlint.flow.retrace.settled import is_settled
 from jaxlint.flow.shapes.varied_shapes import varied_part
 from jaxlint.jax_api.arrays import DATA_SHAPED, SIZE_KEYWORDS
 
@@ -31,7 +32,9 @@ def is_data_shaped(last: str, call: Call) -> bool:
 
 
 def data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:
-    array = Value(kind, per_round(frame), DATA_SHAPE, None, None, Origin(frame.module, call.node, last))
+    settled = is_settled(frame, call.node)
+    varies, tags = (0, 0) if settled else (per_round(frame), DATA_SHAPE)
+    array = Value(kind, varies, tags, None, None, Origin(frame.module, call.node, last))
     several = last == "unique" and any(word.startswith("return") for word in call.keywords)
     return collection(array) if last in _TUPLES_OF_INDICES or several else array
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxlint.flow.boundaries.clearing import note_clearing
 from jaxlint.flow.boundaries.escaping import escape
+from jaxlint.flow.calls.array_results import data_shaped
 from jaxlint.flow.calls.sources import per_round
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join
@@ -147,9 +148,7 @@ def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
         origin = Origin(frame.module, call.node, "list element")
         return collection(Value(SCALAR, PER_CALL, 0, None, None, origin), origin)
     if name == "nonzero":
-        return collection(
-            Value(kind, per_round(frame), DATA_SHAPE, None, None, Origin(frame.module, call.node, "nonzero"))
-        )
+        return data_shaped(frame, kind, name, call)
     if name in REDUCTIONS and not call.positional and "axis" not in call.keywords:
         return Value(kind, 0, 0, None, None, None, 1)
     if name in _MASKS or settles(name, call, 0):

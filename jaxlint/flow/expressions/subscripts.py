@@ -41,6 +41,7 @@ from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.frame import Call, Frame, evaluate, expression
 from jaxlint.flow.precision import dtypes, weak_types
 from jaxlint.flow.retrace import growth
+from jaxlint.flow.retrace.settled import is_settled
 from jaxlint.flow.shapes.slices import settled_by, sliced
 from jaxlint.flow.shapes.varied_shapes import varied_part
 from jaxlint.flow.statements.iteration import element_of, picked
@@ -95,6 +96,8 @@ def _of_unknown(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
         return base  # a column
     mask = masks.mask_in(index)
     if mask is not None and mask.kind in CONCRETE:
+        if is_settled(frame, node.slice):
+            return UNKNOWN_VALUE
         varies = PER_ITERATION if frame.loop and not masks.is_fixed(frame, node.slice) else PER_CALL
         return Value(UNKNOWN, varies, DATA_SHAPE, None, None, Origin(frame.module, node, "boolean mask"))
     chosen = varied_part([index]) if index.kind in (*CONCRETE, TREE) else None
@@ -144,6 +147,8 @@ def _of_array(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
             traced.data_shape(frame, node, "", "mask read", mask)
             return Value(TRACED, 0, DATA_SHAPE)
         if kind in CONCRETE and mask.kind in CONCRETE:
+            if is_settled(frame, node.slice):
+                return Value(kind, 0, base.tags & BOOLEAN_MASK)
             origin = Origin(frame.module, node, "boolean mask")
             varies = PER_ITERATION if frame.loop and not masks.is_fixed(frame, node.slice) else PER_CALL
             return Value(kind, varies, DATA_SHAPE | base.tags & BOOLEAN_MASK, None, None, origin)
