@@ -4,14 +4,14 @@ that makes it, since few functions do."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.called_functions import receiving
 from jaxlint.flow.syntax.library_names import library_name
-from jaxlint.index.walking import children, nodes_of, own_nodes, walk
+from jaxlint.flow.syntax.scope_names import ScopeNames, parents_in
 from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
 
 _Verdict = tuple[str, list[ast.AST]]
@@ -23,14 +23,7 @@ _TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
 # What is made of each member of a stack alone: by the rule's advice it moves into the loop. A reduction that names
 # the first axis says that there are others, so that the last is a member's own.
 _OF_EACH = frozenset({"jax.nn.softmax", "jax.nn.log_softmax"})
-_READS_ALL = frozenset({"eval", "exec", "locals", "vars"})
 _STATIC = frozenset({"shape", "ndim", "dtype", "size"})
-
-
-def _binds(function: ast.AST, name: str) -> bool:
-    own = {n.id for n in own_nodes(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    shared = {n for s in own_nodes(function) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
-    return name in own - shared
 
 
 class StackUses:
@@ -50,11 +43,8 @@ class StackUses:
         self._followed: set[str] = set()  # the names being looked at
         function = within or frame.function  # `within` a function that the stack is passed to
         self.scope: ast.AST = function.node if function is not None else frame.module.tree
-        parents = frame.run.parents.get(self.scope)
-        if parents is None:
-            parents = {child: node for node in walk(self.scope) for child in children(node)}
-            frame.run.parents[self.scope] = parents
-        self.parent: dict[ast.AST, ast.AST] = parents
+        self.names = ScopeNames(frame, self.scope)
+        self.parent = parents_in(frame, self.scope)
 
     def find(self) -> tuple[str, list[ast.AST]]:
         """(verdict, the places that decide)."""
@@ -78,7 +68,7 @@ class StackUses:
         return "kept", []
 
     def _of_target(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
-        if self._reads_every_name():
+        if self.names.reads_every_name():
             return "kept", []
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             carry, stack = target.elts
@@ -89,21 +79,16 @@ class StackUses:
             return self._of_pair(target)
         return "kept", []
 
-    def _reads_every_name(self) -> bool:
-        nodes = own_nodes(self.scope) if isinstance(self.scope, ast.Module) else walk(self.scope)
-        called = (node.func for node in nodes if isinstance(node, ast.Call))
-        return any(isinstance(function, ast.Name) and function.id in _READS_ALL for function in called)
-
     def _never_read(self, carry: ast.expr) -> str:
         """The carry's name, if nobody reads what it holds: at a module's top level, other modules may."""
         if not isinstance(carry, ast.Name) or isinstance(self.scope, ast.Module):
             return ""
-        return "" if self._loads(carry.id) else carry.id
+        return "" if self.names.loads(carry.id) else carry.id
 
     def _of_pair(self, target: ast.Name) -> tuple[str, list[ast.AST]]:
         """`out = scan(…)`, then `out[0]`, `out[1][-1]`, or `carry, ys = out`."""
         verdicts: list[tuple[str, list[ast.AST]]] = []
-        for load in self._loads(target.id):
+        for load in self.names.loads(target.id):
             parent = self.parent.get(load)
             if isinstance(parent, ast.Subscript) and parent.value is load:
                 verdicts.append(self._of_pick(parent))
@@ -111,7 +96,7 @@ class StackUses:
                 verdicts.append(self._of_target(parent.targets[0]))
             else:
                 return "kept", []
-        return _combine(verdicts) if self._stores(target.id) == 1 else ("kept", [])
+        return _combine(verdicts) if self.names.stores(target.id) == 1 else ("kept", [])
 
     def _of_names(self, target: ast.expr) -> tuple[str, list[ast.AST]]:
         """The name, or the nested names, that a stack is unpacked into."""
@@ -122,48 +107,18 @@ class StackUses:
             return _combine(used) if used else ("unused", [])
         if not isinstance(target, ast.Name):
             return "kept", []
-        if self._stores(target.id) > 1:
+        if self.names.stores(target.id) > 1:
             if target.id == "_":
                 return "unused", []
             return "kept", []
-        if target.id != "_" and self._has_another_meaning(target.id):
+        if target.id != "_" and self.names.has_another_meaning(target.id):
             return "kept", []
         if target.id in self._followed:
             return "kept", []  # `x = x + stack`: made of itself
         self._followed.add(target.id)
-        verdicts = [self._of_expression(load) for load in self._loads(target.id)]
+        verdicts = [self._of_expression(load) for load in self.names.loads(target.id)]
         self._followed.remove(target.id)
         return _combine(verdicts) if verdicts else ("unused", [])
-
-    def _loads(self, name: str) -> list[ast.Name]:
-        return [n for n in self._named(name) if isinstance(n.ctx, ast.Load)]
-
-    def _stores(self, name: str) -> int:
-        return sum(isinstance(n.ctx, ast.Store) for n in self._named(name))
-
-    def _named(self, name: str) -> list[ast.Name]:
-        """Where the scope's variable of that name stands: a function within that binds the name has its own."""
-        found: list[ast.Name] = []
-        for node in nodes_of(self.scope, ast.Name):
-            if node.id == name and not any(_binds(inner, name) for inner in self._functions_around(node)):
-                found.append(node)
-        return found
-
-    def _functions_around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The functions around a node that stand in the scope."""
-        parent = self.parent.get(node)
-        while parent is not None and parent is not self.scope:
-            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield parent
-            parent = self.parent.get(parent)
-
-    def _has_another_meaning(self, name: str) -> bool:
-        """A parameter of that name, here or in a function within, or a variable that other functions share."""
-        shared: list[str] = []
-        for statement in (*nodes_of(self.scope, ast.Global), *nodes_of(self.scope, ast.Nonlocal)):
-            assert isinstance(statement, (ast.Global, ast.Nonlocal))
-            shared += statement.names
-        return name in shared or any(parameter.arg == name for parameter in nodes_of(self.scope, ast.arg))
 
     def _of_expression(self, node: ast.AST) -> tuple[str, list[ast.AST]]:
         """How one expression that is the stack is used."""
@@ -251,8 +206,8 @@ class StackUses:
             return "kept", []
         function, name = helper
         inside = StackUses(self.frame, self.call, self.api, function)
-        loads = inside._loads(name)
-        if not loads or inside._stores(name):
+        loads = inside.names.loads(name)
+        if not loads or inside.names.stores(name):
             return "kept", []
         verdict, _ = _combine([inside._of_expression(load) for load in loads])
         if verdict not in ("reduced", "last"):
