@@ -24,7 +24,6 @@ _MARK = re.compile(r"# (?:expect: )?(JAX\d{3})\b")
 # What the rules still miss, with the reason. A miss that is found must leave this list.
 MISSES = {
     "16/JAX104/bad_1.py": "groups of a length of their own, in a dict of lists that a helper fills",
-    "16/JAX305/bad_1.py": "`lax.map` in batches as long as what it maps over",
     "16/JAX307/bad_1.py": "the fields of a live state as the target of a checkpointer's restore",
     "16/JAX317/bad_1.py": "one tree under two keywords of a named tuple, donated through a bound method",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",
@@ -51,10 +50,8 @@ MISSES = {
     "11/JAX702/bad_1": "a CUDA 12 jax beside torch's default wheel: JAX701 says it, at the same line",
     "6/JAX403/bad_4.py": "a cache by the members of an enumeration, on the class",
     "12/JAX210/bad_1.py": "2 and 2.0 in modules that two registered builders make, both called at one place",
-    "12/JAX305/bad_1.py": "rays cut from numpy's meshgrid by the fields of an options object",
     "12/JAX316/bad_1": "a boundary that a factory of another module's Trainer makes, called through `self`",
     "13/JAX101/bad_1.py": "`min(1.0, step / cfg.warmup)` of a default settings object could be an array",
-    "13/JAX305/bad_1.py": "the fan-out is drawn by a sampler of another class, from fields of its settings",
     "13/JAX308/bad_1.py": "the list is a member of a dict that a helper gets, under a test of how much to log",
 }
 

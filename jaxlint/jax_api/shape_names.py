@@ -32,8 +32,13 @@ DRAWERS = {
     "uniform": 1,
     "gumbel": 1,
     "exponential": 1,
+    "laplace": 1,
+    "logistic": 1,
+    "cauchy": 1,
+    "rademacher": 1,
     "randint": 1,
     "bernoulli": 2,
+    "truncated_normal": 3,
 }  # jax.random
 DRAWS = dict.fromkeys(("uniform", "normal", "integers", "randint"), 2)  # numpy's generators
 DRAWS.update(dict.fromkeys(("random", "standard_normal", "random_sample"), 0))

@@ -11,7 +11,8 @@ from jaxlint.flow.facts import Chunked
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.shapes.array_shapes import ArrayShapes
-from jaxlint.flow.shapes.shape_values import Array, Items, Table, member
+from jaxlint.flow.shapes.run_shapes import RunShapes
+from jaxlint.flow.shapes.shape_values import Array, Items, Number, Table, member
 from jaxlint.flow.syntax.bindings import Bindings
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
@@ -39,24 +40,31 @@ class PendingChunks(PendingFact):
         if mapped is None:
             return None
         finder = _Chunk(self.frame, mapped)
+        number = self.number
         whole = finder.whole(self.batch, _DEPTH) if self.batch is not None else ""
         length = finder.lengths.of(mapped) or self._rows(mapped)
         if not whole:
-            number = self.number
             if number is None and self.batch is not None:
-                number = finder.default(self.batch)
+                number = finder.default(self.batch) or self._told()
             if number is None or length is None or number < length:
                 return None
-            whole = "default" if self.number is None else "number"
+            whole = "default" if finder.parameter else "number"
         return Chunked(
             self.frame.place(self.call.node),
             self.frame.symbol,
             self.proof,
             why=whole,
-            chunk=self.number,
+            chunk=number,
             length=length,
             parameter=finder.parameter,
         )
+
+    def _told(self) -> int | None:
+        """The number that a function or field of the project gives."""
+        known = (
+            RunShapes(self.frame.run.program).at(self.frame, self.batch) if self.batch is not None else None
+        )
+        return known.value if isinstance(known, Number) else None
 
     def _rows(self, mapped: ast.expr) -> int | None:
         """How long the array is as functions of the project make it, for every call in view."""

@@ -8,9 +8,10 @@ from jaxlint.flow.device_memory.variants import Sources
 from jaxlint.flow.domain.kinds import CONSTANT
 from jaxlint.flow.domain.values import is_number
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.shapes.run_shapes import rows
 from jaxlint.flow.syntax.bindings import look
 from jaxlint.flow.syntax.calls_in_view import passed_in_module
-from jaxlint.flow.syntax.entries import called_at, passed_for, returned_by
+from jaxlint.flow.syntax.entries import entered_by, returned_by, spread_for
 from jaxlint.flow.syntax.last_bindings import last_binding
 from jaxlint.flow.syntax.library_names import library_name
 
@@ -85,12 +86,15 @@ class Lengths:
     def _called(self, node: ast.Call, depth: int, path: _Path, axes: int) -> int | None:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
             return self.of(node.func.value, depth, path, axes)
-        inside = [e.frame for e in called_at(self.frame, node) if e.frame is not None]
+        inside = entered_by(self.frame, node)
         if inside:  # a function of the project: the longest that it returns
             returned = [(Lengths(at, Sources(at)), r) for at in inside for r in returned_by(at)]
             found = [lengths.of(r, depth, path, axes) for lengths, r in returned]
-            return None if not found or None in found else max(found)  # type: ignore[type-var]  # no None in it
-        return self._made(node, depth, axes) if not path else None
+            if found and None not in found:
+                return max(found)  # type: ignore[type-var]  # no None in it
+        elif not path and (made := self._made(node, depth, axes)) is not None:
+            return made
+        return rows(self.frame, node, axes) if not path else None
 
     def _made(self, node: ast.Call, depth: int, axes: int) -> int | None:
         """What a function of a library makes."""
@@ -130,7 +134,8 @@ class Lengths:
         in view."""
         function = self.frame.function
         entered = [
-            Lengths(at, Sources(at)).of(node, depth, path, axes) for at, node in passed_for(self.frame, name)
+            Lengths(at, Sources(at)).of(node, depth, path if member is None else (member, *path), axes)
+            for at, node, member in spread_for(self.frame, name)
         ]
         if entered:
             return None if None in entered else max(entered)  # type: ignore[type-var]  # no None in it

@@ -212,6 +212,8 @@ class ArrayShapes:
             owner = self.of(node.func.value, scope)
             if isinstance(owner, Array):
                 return shape_functions.method(owner, node.func.attr, node, arguments, words)
+            if owner is None and node.func.attr == "reshape":
+                return shape_functions.reshaped_anyhow(arguments, words)
         return None
 
     def around(self, module: LoadedModule, function: Function | None, depth: int = 3) -> Scope:

@@ -16,6 +16,7 @@ from jaxlint.flow.syntax.ways import bound_in
 _TWO_TREES = frozenset(
     {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion", "lamb", "adamax", "nadam", "radam"}
 )
+_BUILTINS = frozenset({"len", "float", "int", "range", "min", "max"})
 _GENERATORS = frozenset({"default_rng", "RandomState", "Generator"})
 
 
@@ -74,7 +75,7 @@ class Callees:
             return ""
         value = self.value(callee.id, scope.module)
         if value is None:
-            return f"builtins.{callee.id}" if callee.id in ("len", "float", "int", "range") else ""
+            return f"builtins.{callee.id}" if callee.id in _BUILTINS else ""
         return str(value.data) if value.kind == API else ""
 
     def draws(self, node: ast.expr, scope: Scope) -> bool:

@@ -21,6 +21,7 @@ from jaxlint.flow.shapes.shape_values import (
 from jaxlint.jax_api.shape_names import DRAWERS, DRAWS, ELEMENTWISE, MAKERS, REDUCTIONS, SAME, SAME_METHODS
 
 _HOMES = ("jax.numpy", "numpy", "jax.lax", "jax.nn", "jax.scipy.special")
+_CARRYING = {"scan": (1, "init"), "fori_loop": (3, "init_val"), "while_loop": (2, "init_val")}
 _LINEAR = ("jax.numpy.linalg", "numpy.linalg", "jax.scipy.linalg", "scipy.linalg")
 
 
@@ -110,6 +111,15 @@ def drawn(name: str, arguments: list[Known], words: dict[str, Known]) -> Known:
     return made_with(given)
 
 
+def reshaped_anyhow(arguments: list[Known], words: dict[str, Known]) -> Known:
+    """`x.reshape(n, 3)` for an `x` that is not known: all that is asked for."""
+    spread = arguments[0] if len(arguments) == 1 else Items(tuple(arguments))
+    shape = dimensions(spread)
+    if words or shape is None or None in shape:
+        return None
+    return Array(tuple(None if d == -1 else d for d in shape))
+
+
 def method(owner: Array, name: str, node: ast.Call, arguments: list[Known], words: dict[str, Known]) -> Known:
     """A method of an array."""
     if name == "reshape":
@@ -133,13 +143,10 @@ def result(dotted: str, node: ast.Call, arguments: list[Known], words: dict[str,
     head, _, last = dotted.rpartition(".")
     first = arguments[0] if arguments else None
     if head == "builtins":
-        if last == "len":
-            return (
-                Number(first.shape[0])
-                if isinstance(first, Array) and first.shape
-                else (Number(len(first.members)) if isinstance(first, (Items, Table)) else None)
-            )
-        return Many(Number(None)) if last == "range" else Number(None)
+        return _builtin(last, first, arguments)
+    if dotted in ("math.prod", "numpy.prod") and isinstance(first, Items) and len(arguments) == 1:
+        sizes = dimensions(first)
+        return Number(math.prod(sizes) if sizes is not None and None not in sizes else None)  # type: ignore[arg-type]  # no None in it
     if head == "jax.random" or head == "numpy.random":
         if head == "numpy.random":
             return drawn(last, arguments, words)
@@ -151,9 +158,32 @@ def result(dotted: str, node: ast.Call, arguments: list[Known], words: dict[str,
         )
     if head in _LINEAR:
         return _linear(last, node, arguments, words)
+    if head == "jax.lax" and last in _CARRYING:
+        return _carried(last, arguments, words)
     if dotted == "jax.device_put":
         return first if isinstance(first, Array) else None
     return _function(last, node, arguments, words) if head in _HOMES else None
+
+
+def _builtin(name: str, first: Known, arguments: list[Known]) -> Known:
+    """A function of Python's own."""
+    if name == "range":
+        return Many(Number(None))
+    if name == "len":
+        if isinstance(first, Array):
+            return Number(first.shape[0]) if first.shape else None
+        return Number(len(first.members)) if isinstance(first, (Items, Table)) else None
+    numbers = [a.value for a in arguments if isinstance(a, Number)]
+    if name == "float" or not numbers or len(numbers) < len(arguments) or None in numbers:
+        return Number(None)
+    return Number((min if name == "min" else max)(numbers))  # type: ignore[type-var]  # no None in it
+
+
+def _carried(last: str, arguments: list[Known], words: dict[str, Known]) -> Known:
+    """What a loop of jax is begun with has the shape of what it leaves."""
+    position, word = _CARRYING[last]
+    begun = words.get(word, arguments[position] if position < len(arguments) else None)
+    return Items((begun, None)) if last == "scan" else begun
 
 
 def _linear(last: str, node: ast.Call, arguments: list[Known], words: dict[str, Known]) -> Known:
@@ -200,6 +230,10 @@ def _function(last: str, node: ast.Call, arguments: list[Known], words: dict[str
         return made_with(first) if isinstance(first, Number) else None
     if last == "linspace":
         return made_with(words.get("num", arguments[2] if len(arguments) > 2 else Number(50)))
+    if last == "meshgrid":
+        return _mesh(node, arguments)
+    if last == "broadcast_to":
+        return made_with(words.get("shape", second))
     if last == "reshape":
         return _reshaped(first, second)
     if last == "ravel":
@@ -230,6 +264,17 @@ def _function(last: str, node: ast.Call, arguments: list[Known], words: dict[str
         return Array((*first.shape, second.value))
     kept = last in SAME and isinstance(first, Array) and "shape" not in words
     return first if kept else None
+
+
+def _mesh(node: ast.Call, arguments: list[Known]) -> Known:
+    """`meshgrid(x, y)`: one array for each, of as many rows as `y` has, or as `x` has with `indexing="ij"`."""
+    lengths = [a.shape[0] if isinstance(a, Array) and len(a.shape) == 1 else None for a in arguments]
+    order = [k.value.value if isinstance(k.value, ast.Constant) else None for k in node.keywords]
+    if any(k.arg != "indexing" for k in node.keywords) or not set(order) <= {"xy", "ij"}:
+        return None
+    if order != ["ij"]:
+        lengths[:2] = lengths[1::-1]
+    return Items((Array(tuple(lengths)),) * len(lengths))
 
 
 def _small(*sides: Known) -> bool:

@@ -175,6 +175,8 @@ def _arithmetic(op: ast.operator, a: int | None, b: int | None) -> int | None:
         return a - b
     if isinstance(op, ast.Mult):
         return a * b
+    if isinstance(op, (ast.LShift, ast.RShift)) and 0 <= b < 64:
+        return a << b if isinstance(op, ast.LShift) else a >> b
     if isinstance(op, (ast.FloorDiv, ast.Mod)) and b:
         return a // b if isinstance(op, ast.FloorDiv) else a % b
     return a**b if isinstance(op, ast.Pow) and 0 <= b < 32 and abs(a) < 1 << 16 else None

@@ -19,23 +19,35 @@ _ALIKE = frozenset({"jit", "filter_jit", "checkpoint", "remat", "grad", "value_a
 def passed_for(frame: Frame, name: str) -> list[tuple[Frame, ast.expr]]:
     """What each call that entered this evaluation passes for a parameter, and the frame in which the call
     stands. None of them where one passes it in a way not in view; calls that leave it out do not count."""
+    given = spread_for(frame, name)
+    return [] if any(member is not None for _, _, member in given) else [(at, node) for at, node, _ in given]
+
+
+def spread_for(frame: Frame, name: str) -> list[tuple[Frame, ast.expr, int | None]]:
+    """As `passed_for`, with calls that spread their last arguments, `f(x, *pair)`: then it is this member of it."""
     function = frame.function
     if function is None:
         return []
-    found: dict[ast.AST, tuple[Frame, ast.expr]] = {}
+    found: dict[ast.AST, tuple[Frame, ast.expr, int | None]] = {}
     for caller, node in frame.evaluation.entries:
         if node in found:
             continue
-        offset = _first_position(caller, node, function)
+        offset = first_position(caller, node, function)
         if offset is None or not isinstance(node, ast.Call):
             return []
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        spread = isinstance(node.args[-1], ast.Starred) if node.args else False
+        if any(isinstance(a, ast.Starred) for a in node.args[:-1]) or any(
+            k.arg is None for k in node.keywords
+        ):
             return []
         at = function.index[name] - offset if name in function.index else -1
         word = next((k.value for k in node.keywords if k.arg == name), None)
+        if word is None and spread and at >= len(node.args) - 1:
+            found[node] = caller, node.args[-1].value, at - len(node.args) + 1  # type: ignore[attr-defined]  # starred
+            continue
         given = word or (node.args[at] if 0 <= at < len(node.args) else None)
         if given is not None:
-            found[node] = caller, given
+            found[node] = caller, given, None
     return list(found.values())
 
 
@@ -44,13 +56,21 @@ def called_at(frame: Frame, node: ast.Call) -> list[Evaluation]:
     return [e.evaluation for e in frame.evaluation.log if isinstance(e, Called) and e.node is node]
 
 
+def entered_by(frame: Frame, node: ast.Call) -> list[Frame]:
+    """The runs of what a call itself calls: not of what it maps or scans."""
+    runs = [e.frame for e in called_at(frame, node) if e.frame is not None]
+    return [
+        at for at in runs if at.function is not None and first_position(frame, node, at.function) is not None
+    ]
+
+
 def returned_by(frame: Frame) -> list[ast.expr]:
     """What a function that has been run returns."""
     own = own_nodes(scope_of(frame))
     return [n.value for n in own if isinstance(n, ast.Return) and n.value is not None]
 
 
-def _first_position(caller: Frame, node: ast.AST, function: Function) -> int | None:
+def first_position(caller: Frame, node: ast.AST, function: Function) -> int | None:
     """The parameter that the first argument of a call binds; None where it is not the function that is called,
     or gets its arguments changed."""
     if not isinstance(node, ast.Call):
