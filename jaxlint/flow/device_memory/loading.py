@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from typing import TypeAlias
 
+from jaxlint.flow.device_memory.templates import Template, is_used, members, subject
 from jaxlint.flow.domain.kinds import API, CLASS, FOREIGN, FUNCTION, INSTANCE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.facts import Load
@@ -11,23 +14,26 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, look, scope_of
 from jaxlint.flow.syntax.called_functions import frame_inside
+from jaxlint.flow.syntax.entries import passed_for
+from jaxlint.flow.syntax.ways import parameters_of
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.jax_api.loading import ABSTRACT, LOADERS, RESTORE_KEYWORDS
 
 _DEPTH = 3  # functions entered
-_HOPS = 6  # from name to name
+_CALLERS = 3  # functions that hand on what is read into
 _FAMILIES = ("equinox", "nnx", "struct", "pytree", "haiku")
 _LAYERS = ("equinox.nn.", "flax.nnx.")
-# `graphdef, state = nnx.split(model)`: the arrays are those of the model.
-_TAKING_APART = frozenset({"split", "state", "filter"})
+_Site: TypeAlias = (
+    "tuple[Frame, ast.Call, ast.expr]"  # a function, a call in it, what it passes to be read into
+)
 _STATES = ("flax.training.train_state.", "flax.nnx.Optimizer")
 
 
 class PendingLoad(PendingFact):
     """A checkpoint is read into a tree."""
 
-    __slots__ = ("_followed", "api", "frame", "node", "proof", "skeleton")
+    __slots__ = ("api", "frame", "node", "proof", "skeleton")
 
     def __init__(self, frame: Frame, api: str, node: ast.Call, skeleton: ast.expr) -> None:
         self.frame = frame
@@ -35,53 +41,50 @@ class PendingLoad(PendingFact):
         self.node = node
         self.skeleton = skeleton
         self.proof = frame.proof()
-        self._followed: list[ast.expr] = []  # from the skeleton to what made it
 
     def fact(self) -> Load | None:
-        frame = self.frame
-        made = next((m for m in self._makers(self.skeleton) if _builds(frame, m, _DEPTH)), None)
-        if made is None:
+        if _on_host(scope_of(self.frame), self.node):
             return None
+        for site in _sites(self.frame, self.node, self.skeleton):
+            found = self._built(*site)
+            if found is not None:
+                return found
+        return None
+
+    def _built(self, frame: Frame, node: ast.Call, skeleton: ast.expr) -> Load | None:
+        """The fact, where the tree is built in this function only to be read into."""
+        template = Template(frame, node, skeleton)
+        origin = next((o for o in template.origins if _builds(frame, o.made, _DEPTH)), None)
         scope = scope_of(frame)
-        if _on_host(scope, made) or _on_host(scope, self.node):
+        if origin is None or _on_host(scope, origin.made) or _on_host(scope, node):
             return None
-        name = dotted_name(_subject(self.skeleton)) or ""
-        template = _put_into(scope, made, self._followed)
-        names = {n for n in (name, template) if n}
-        if any(_is_used(scope, n, made, self.node, self._followed) for n in names):
+        if any(is_used(scope, name, template, origin) for name in origin.names):
             return None
+        here = frame is self.frame
         return Load(
-            frame.place(self.node),
-            frame.symbol,
+            self.frame.place(self.node),
+            self.frame.symbol,
             self.proof,
             api=self.api,
-            skeleton=name,
-            made=frame.place(made),
-            sometimes=bool(names) and _only_sometimes(scope, made, self.node),
+            skeleton=origin.names[0] if origin.names else "",
+            made=frame.place(origin.made),
+            sometimes=_only_sometimes(scope, origin.made, node)
+            or not (here or _always(scope_of(self.frame), self.node)),
         )
 
-    def _makers(self, node: ast.expr, hops: int = _HOPS) -> list[ast.Call]:
-        """The calls that made the tree, or the parts of it: the last bound to their names before the load."""
-        if not hops:
-            return []
-        node = _subject(node)
-        if isinstance(node, ast.Call):
-            if (dotted_name(node.func) or "").rpartition(".")[2] not in _TAKING_APART or not node.args:
-                return [node]
-            return self._makers(node.args[0], hops - 1)
-        if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
-            return [made for member in _members(node) for made in self._makers(member, hops - 1)]
-        name = dotted_name(node)
-        earlier = [b for b in self._bound(name) if b.lineno < self.node.lineno] if name else []
-        self._followed += earlier[-1:]
-        return self._makers(earlier[-1], hops - 1) if earlier else []
 
-    def _bound(self, name: str) -> list[ast.expr]:
-        """What a name or a field of `self` was bound to in this function."""
-        if "." not in name:
-            return bindings_of(self.frame).of(name)
-        assigned = (n for n in own_nodes(scope_of(self.frame)) if isinstance(n, ast.Assign))
-        return [n.value for n in assigned if any(dotted_name(t) == name for t in n.targets)]
+def _sites(frame: Frame, node: ast.Call, skeleton: ast.expr, depth: int = _CALLERS) -> Iterator[_Site]:
+    """Where what is read into is made: here, or in the functions that pass it."""
+    name = dotted_name(subject(skeleton)) or ""
+    is_given = name in parameters_of(scope_of(frame)) and not bindings_of(frame).of(name)
+    if not is_given:
+        yield frame, node, skeleton
+        return
+    for caller, given in passed_for(frame, name) if depth else ():
+        calls = (n for at, n in frame.evaluation.entries if at is caller and isinstance(n, ast.Call))
+        call = next((n for n in calls if any(part is given for part in walk(n))), None)
+        if call is not None and not caller.level:
+            yield from _sites(caller, call, given, depth - 1)
 
 
 @api_call("load")
@@ -149,7 +152,7 @@ def _returns_built(frame: Frame, depth: int) -> bool:
     for node in own_nodes(function):
         if not isinstance(node, ast.Return) or node.value is None:
             continue
-        for value in _members(node.value):
+        for value in members(node.value):
             while isinstance(value, (ast.Subscript, ast.Attribute)):
                 value = value.value
             bound = bindings.of(value.id)[-1:] if isinstance(value, ast.Name) else [value]
@@ -159,13 +162,6 @@ def _returns_built(frame: Frame, depth: int) -> bool:
                 if isinstance(source, ast.Call) and _builds(frame, source, depth):
                     return True
     return False
-
-
-def _members(node: ast.expr) -> list[ast.expr]:
-    """What a tuple, list or dict display puts together, or the expression itself."""
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return node.elts
-    return node.values if isinstance(node, ast.Dict) else [node]
 
 
 def _is_optimizer(frame: Frame, node: ast.expr) -> bool:
@@ -181,34 +177,6 @@ def _is_optimizer(frame: Frame, node: ast.expr) -> bool:
     )
 
 
-def _subject(node: ast.expr) -> ast.expr:
-    """`state` in `state.params["w"]`, `self.model` in `self.model.layers`."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            break
-        node = node.value
-    return node
-
-
-def _put_into(scope: ast.AST, made: ast.Call, followed: list[ast.expr]) -> str:
-    """The name of what was built, where it is one part of the template."""
-    if not any(isinstance(node, (ast.Tuple, ast.List, ast.Dict)) for node in followed):
-        return ""
-    assigned = (n for n in walk(scope) if isinstance(n, ast.Assign) and n.value is made)
-    return next((name for n in assigned if (name := dotted_name(n.targets[0]))), "")
-
-
-def _is_used(scope: ast.AST, name: str, made: ast.Call, load: ast.Call, followed: list[ast.expr]) -> bool:
-    """Whether anything but the load, and what is put together for it, reads what was built."""
-    inside = {n for node in (load, *followed) for n in walk(node)}
-    named = [n for n in walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and dotted_name(n) == name]
-    stored = [n.lineno for n in named if isinstance(n.ctx, ast.Store) and n.lineno >= load.lineno]
-    end = min(stored, default=1 << 30)
-    return any(
-        isinstance(n.ctx, ast.Load) and n not in inside and made.lineno < n.lineno < end for n in named
-    )
-
-
 def _only_sometimes(scope: ast.AST, made: ast.Call, load: ast.Call) -> bool:
     """The load stands under a condition that the building does not: without a checkpoint the model is needed."""
     for node in walk(scope):
@@ -217,6 +185,12 @@ def _only_sometimes(scope: ast.AST, made: ast.Call, load: ast.Call) -> bool:
             if load in inside and made not in inside:
                 return True
     return False
+
+
+def _always(scope: ast.AST, load: ast.Call) -> bool:
+    """No condition stands around the load in its own function."""
+    tests = [n for n in walk(scope) if isinstance(n, (ast.If, ast.Try, ast.IfExp))]
+    return not any(child is load for test in tests for child in walk(test))
 
 
 def _on_host(scope: ast.AST, node: ast.Call) -> bool:
