@@ -46,7 +46,13 @@ def owners(function: Function, params: list[str], result: Value | None) -> Owner
         return None
     finder = _Owners(node, params)
     kept = (output for output, value in zip(outputs, values, strict=True) if not gives_only_numbers(value))
-    return finder.all(kept, _DEPTH)
+    found = _NOBODY
+    for output in kept:
+        new = finder.of(output, _DEPTH)
+        if new is None or new & found:
+            return None  # of two new values of one argument, the second may take the buffer of another
+        found |= new
+    return found
 
 
 class _Owners:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from jaxlint.flow.boundaries.described import describe
 from jaxlint.flow.device_memory import consumed, sharing
 from jaxlint.flow.device_memory.consumed import gives_only_numbers
+from jaxlint.flow.device_memory.sharing_callees import Place, is_bound
 from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.facts import DoubleDonation, SharedArguments, UselessDonation
@@ -39,7 +40,7 @@ class PendingDonation(PendingFact):
 
     def fact(self) -> DoubleDonation | None:
         frame, call = self.frame, self.call
-        if any(isinstance(a, ast.Starred) for a in call.args) or gives_only_numbers(self.state.result):
+        if gives_only_numbers(self.state.result):
             return None
         for earlier, later in _shared(frame, call, self._is_donated):
             alias = earlier if _within(earlier.node, later.node, call) else later
@@ -70,7 +71,7 @@ def _shared(
 ) -> Iterator[tuple[sharing.Source, sharing.Source]]:
     """The pairs of arguments of a call, or parts of them, that are one array."""
     scope: ast.AST = frame.function.node if frame.function is not None else frame.module.tree
-    at = sharing.Place(frame.module, scope, call.lineno, {})
+    at = Place(frame.module, scope, call.lineno, {})
     finder = sharing.Sources(frame.run.program)
     sources = (
         (source, is_donated(position, word))
@@ -80,13 +81,11 @@ def _shared(
     return sharing.shared(list(islice(sources, _SOURCES)))
 
 
-def _handed_down(
-    node: ast.expr, at: sharing.Place, function: Function | None
-) -> tuple[ast.expr, sharing.Place]:
+def _handed_down(node: ast.expr, at: Place, function: Function | None) -> tuple[ast.expr, Place]:
     """An argument that is a parameter of the function around it, as the one call of that function in the module
     passes it: `def train(state): for …: state = step(state)`."""
     for _ in range(_CALLERS):
-        if function is None or not isinstance(node, ast.Name) or sharing.is_bound(at, node.id):
+        if function is None or not isinstance(node, ast.Name) or is_bound(at, node.id):
             break
         calls = calls_of(at.module).get(function.name, [])
         named = [f for f in at.module.functions.values() if f.name == function.name]
@@ -99,7 +98,7 @@ def _handed_down(
         if not given or any(isinstance(a, ast.Starred) for a in call.args):
             break
         scope: ast.AST = caller.node if caller is not None else at.module.tree
-        node, at, function = given[0], sharing.Place(at.module, scope, call.lineno, {}), caller
+        node, at, function = given[0], Place(at.module, scope, call.lineno, {}), caller
     return node, at
 
 
@@ -122,9 +121,9 @@ class PendingSharing(PendingFact):
 
 
 def _arguments(call: ast.Call) -> list[tuple[int | None, str | None, ast.expr]]:
-    positional: list[tuple[int | None, str | None, ast.expr]] = [
-        (i, None, a) for i, a in enumerate(call.args)
-    ]
+    """(position, keyword, expression), without what follows arguments that are spread: it may stand anywhere."""
+    known = takewhile(lambda a: not isinstance(a, ast.Starred), call.args)
+    positional: list[tuple[int | None, str | None, ast.expr]] = [(i, None, a) for i, a in enumerate(known)]
     return [*positional, *((None, k.arg, k.value) for k in call.keywords if k.arg is not None)]
 
 

@@ -10,12 +10,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jaxlint.flow.domain.classes import ClassInfo
+from jaxlint.flow.device_memory.sharing_callees import Callees, Place
 from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import CLASS, FUNCTION, INSTANCE, LAZY, MODULE
-from jaxlint.flow.domain.values import Value
-from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.syntax.last_bindings import last_binding, stored_attribute
+from jaxlint.flow.program import LoadedModule
+from jaxlint.flow.syntax.last_bindings import last_binding
 from jaxlint.index.walking import nodes_of, own_nodes, walk
 
 _DEPTH = 12
@@ -45,20 +43,8 @@ class Source(NamedTuple):
         return made if inside and made is not self.node else None
 
 
-class Place(NamedTuple):
-    """Where an expression is looked at: its function or module, and what was passed for its parameters."""
-
-    module: LoadedModule
-    scope: ast.AST
-    before: int  # only bindings above this line count
-    passed: dict[str, tuple[ast.expr, Place]]
-
-
-class Sources:
+class Sources(Callees):
     """Finds where the arrays in an expression come from."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
 
     def of(self, node: ast.expr, at: Place, depth: int = _DEPTH) -> Iterator[Source]:
         """The sources of the value of an expression, one for each member that is told apart."""
@@ -113,24 +99,19 @@ class Sources:
     ) -> Iterator[Source]:
         if key in _NO_ARRAYS:
             return
-        if isinstance(base, ast.Name) and base.id == "self" and isinstance(key, str):
-            stored = stored_attribute(at.module, key)
-            if stored is not None:
-                yield from self._of_attribute(node, stored, key, at, depth)
-                return
+        stored = (
+            self.stored(base, key, at) if isinstance(key, str) and isinstance(node, ast.Attribute) else None
+        )
+        if stored is not None:
+            for source in self.of(*stored, depth - 1):
+                yield _named(source, at.module, node)
+            return
+        if isinstance(base, ast.Name) and base.id == "self":
             yield Source(("self", key), at.module, node)
             return
         found = list(self.of(base, at, depth - 1))
         if len(found) == 1:
             yield Source((*found[0].way, key), at.module, node)
-
-    def _of_attribute(
-        self, node: ast.expr, stored: tuple[ast.AST, ast.expr], key: str, at: Place, depth: int
-    ) -> Iterator[Source]:
-        """`self.target` where the constructor says `self.target = self.online`."""
-        scope, value = stored
-        for source in self.of(value, Place(at.module, scope, value.lineno, {}), depth - 1):
-            yield _named(source, at.module, node)
 
     def _repeated(self, node: ast.BinOp, at: Place, depth: int) -> Iterator[Source]:
         """`[zeros] * 2`."""
@@ -158,96 +139,20 @@ class Sources:
         if name in ("map", "tree_map") and len(node.args) == 2 and _is_identity(node.args[0]):
             yield from self.of(node.args[1], at, depth - 1)
             return
-        function, is_container = self._callee(callee, at)
+        function, is_container = self.callee(callee, at)
         if function is not None:
             yield from self._of_result(node, function, at, depth)
         elif is_container or name in _BUILDERS or name == "cls" or name.endswith("State"):
             given = [
-                *node.args,
-                *(k.value for k in node.keywords if k.arg not in (None, "key", "rng", "rngs")),
+                *(a.value if isinstance(a, ast.Starred) else a for a in node.args),
+                *(k.value for k in node.keywords if k.arg not in ("key", "rng", "rngs")),
             ]
             if name in ("replace", "_replace") and isinstance(callee, ast.Attribute):
                 given.insert(0, callee.value)
             for item in given:
-                if not isinstance(item, ast.Starred):
-                    yield from self.of(item, at, depth - 1)
+                yield from self.of(item, at, depth - 1)
         else:
             yield Source((node,), at.module, node)
-
-    def _callee(self, node: ast.expr, at: Place) -> tuple[Function | None, bool]:
-        """The project's function that is called, or whether a class that only keeps its arguments is."""
-        value = self._global(node, at)
-        if isinstance(node, ast.Attribute) and value is None:
-            return self._method(node.value, node.attr, at), False
-        if value is None:
-            name = node.id if isinstance(node, ast.Name) else ""
-            nested = [f for f in at.module.functions.values() if f.name == name and f.parent is not None]
-            return (nested[0], False) if len(nested) == 1 else (None, False)
-        if value.kind == FUNCTION and not value.data.transforms:
-            return value.data.function, False
-        return None, value.kind == CLASS and "__init__" not in value.data.methods
-
-    def _method(self, owner: ast.expr, name: str, at: Place) -> Function | None:
-        """A method of a class of the project, or of an object that is made of one in view."""
-        found = self._class_method(owner, name, at)
-        if found is not None:
-            return found
-        cls = self._class_of(owner, at)
-        method = cls.lookup(name) if cls is not None else None
-        if method is None or method.is_classmethod or method.is_static or method.is_property:
-            return None
-        decorated = method.cls.attributes.get(name) if method.cls is not None else None
-        return method if decorated is None else None
-
-    def _class_of(self, owner: ast.expr, at: Place, depth: int = 3) -> ClassInfo | None:
-        """The class of an object: `self`, `Adam(0.1)`, a name or a field that was bound to such a call."""
-        if not depth:
-            return None
-        if isinstance(owner, ast.Call) and isinstance(owner.func, (ast.Name, ast.Attribute)):
-            value = self._global(owner.func, at)
-            return value.data if value is not None and value.kind == CLASS else None
-        if isinstance(owner, ast.Name):
-            function = at.module.functions.get(at.scope)  # type: ignore[call-overload]  # a module is in no table
-            if function is not None and function.cls is not None and function.params[:1] == [owner.id]:
-                cls: ClassInfo = function.cls
-                return cls
-            bound = last_binding(at.scope, owner.id, at.before)
-            if bound is not None:
-                return self._class_of(bound[0], at._replace(before=bound[0].lineno), depth - 1)
-            given = at.passed.get(owner.id)
-            if given is not None:
-                return self._class_of(given[0], given[1], depth - 1)
-            value = self._global(owner, at)
-            return value.data.cls if value is not None and value.kind == INSTANCE else None
-        if (
-            isinstance(owner, ast.Attribute)
-            and isinstance(owner.value, ast.Name)
-            and owner.value.id == "self"
-        ):
-            stored = stored_attribute(at.module, owner.attr)
-            if stored is not None:
-                made = Place(at.module, stored[0], stored[1].lineno, {})
-                return self._class_of(stored[1], made, depth - 1)
-        return None
-
-    def _global(self, node: ast.expr, at: Place) -> Value | None:
-        """What a name of the module stands for, or the member of another module of the project: `losses.start`."""
-        if isinstance(node, ast.Attribute):
-            owner = self._global(node.value, at)
-            if owner is None or owner.kind != MODULE:
-                return None
-            value: Value | None = self._program.member(owner.data.entry, node.attr)
-        elif isinstance(node, ast.Name) and not _is_local(node.id, at):
-            value = (at.module.names or {}).get(node.id)
-        else:
-            return None
-        return self._program.force(value) if value is not None and value.kind == LAZY else value
-
-    def _class_method(self, owner: ast.expr, name: str, at: Place) -> Function | None:
-        """`State.create(…)`, where the class is the project's."""
-        value = self._global(owner, at)
-        method = value.data.lookup(name) if value is not None and value.kind == CLASS else None
-        return method if method is not None and (method.is_classmethod or method.is_static) else None
 
     def _of_result(self, node: ast.Call, function: Function, at: Place, depth: int) -> Iterator[Source]:
         """What a function of the project returns, in terms of what it is passed."""
@@ -320,12 +225,3 @@ def _is_identity(node: ast.expr) -> bool:
         and isinstance(node.body, ast.Name)
         and [a.arg for a in node.args.args] == [node.body.id]
     )
-
-
-def _is_local(name: str, at: Place) -> bool:
-    return name in at.passed or (at.scope is not at.module.tree and is_bound(at, name))
-
-
-def is_bound(at: Place, name: str) -> bool:
-    """Whether the scope binds the name above the line that is looked at."""
-    return last_binding(at.scope, name, at.before) is not None
