@@ -7,13 +7,13 @@ import ast
 import jaxlint.flow.transfer_functions  # noqa: F401 - importing it registers what syntax and libraries mean
 from jaxlint.finding import Place
 from jaxlint.flow.boundaries.entering import trace_declared
+from jaxlint.flow.boundaries.single import settle_single
 from jaxlint.flow.callers import reached_eagerly, repeating_call
 from jaxlint.flow.calls.instances import generic_instance
 from jaxlint.flow.collect import Collector, Root, in_traced, unique
 from jaxlint.flow.config.configuration import JaxImport, import_order, import_time_work
 from jaxlint.flow.domain.closures import Closure
-from jaxlint.flow.domain.functions import Function
-from jaxlint.flow.domain.kinds import BOUNDARY
+from jaxlint.flow.domain.kinds import BOUNDARY, FUNCTION
 from jaxlint.flow.evaluations import Evaluation
 from jaxlint.flow.facts import ConfigChange, Fact, Instantiation, ModuleRole, Proof
 from jaxlint.flow.frame import Frame, execute
@@ -68,8 +68,9 @@ class Analysis:
         run, top = self._top[module]
         roots = [Root(top, True, None, True, False)]
         evaluations = [top]
-        for function in self._functions(module):
-            evaluation = self._generic(run, module, function)
+        for closure in self._closures(module):
+            function = closure.function
+            evaluation = self._generic(run, module, closure)
             if evaluation is None:
                 continue
             evaluations.append(evaluation)
@@ -81,6 +82,7 @@ class Analysis:
             if eager and not module.entry.record.is_test:
                 root.by_test = not reached_eagerly(callers, module.entry, function, run.traced, tests=False)
             roots.append(root)
+        settle_single(run for run, _ in self._top.values())
         collector = Collector(run)
         collector.collect(roots)
         found = list(collector.facts)
@@ -126,18 +128,20 @@ class Analysis:
                     )
         return list(found)
 
-    def _functions(self, module: LoadedModule) -> list[Function]:
-        """Functions and methods of the module, constructors first: they tell what instances hold."""
+    def _closures(self, module: LoadedModule) -> list[Closure]:
+        """Functions and methods of the module, constructors first: they tell what instances hold. What a function
+        makes and the module keeps under a name (`train = make_train()`) is one of them."""
         functions = [f for f in module.functions.values() if not f.is_lambda and f.parent is None]
-        return sorted(functions, key=lambda f: (f.name not in CONSTRUCTORS, f.node.lineno))
+        found = [Closure(f, f.cls.scope if f.cls is not None else None, None, 0, f.node) for f in functions]
+        kept = [value.data for value in (module.names or {}).values() if value.kind == FUNCTION]
+        found += [made.copy(None, 0, made.node) for made in kept if _is_made_by(made, module)]
+        return sorted(found, key=lambda c: (c.function.name not in CONSTRUCTORS, c.function.node.lineno))
 
-    def _generic(self, run: Run, module: LoadedModule, function: Function) -> Evaluation | None:
+    def _generic(self, run: Run, module: LoadedModule, closure: Closure) -> Evaluation | None:
         """The function as nobody in view calls it; nothing when it is only traced."""
+        function = closure.function
         if function in run.traced:
             return None
-        closure = Closure(
-            function, function.cls.scope if function.cls is not None else None, None, 0, function.node
-        )
         if function.is_method and function.cls is not None and function.params[:1] == ["self"]:
             closure.receiver = generic_instance(function.cls)
         frame = Frame(run, module, Evaluation(module, None, EAGER), None, EAGER, 0, None)
@@ -170,6 +174,13 @@ class Analysis:
         from jaxlint.flow.callers import library_callers
 
         return library_callers(self.program.table, module.entry, change.symbol)
+
+
+def _is_made_by(closure: Closure, module: LoadedModule) -> bool:
+    """A function of the module stands in one that has run, and is what its source says, no more."""
+    function = closure.function
+    plain = not (closure.via or closure.transforms or function.is_lambda)
+    return plain and function.parent is not None and function.module is module
 
 
 def _at_top(change: ConfigChange) -> Place:

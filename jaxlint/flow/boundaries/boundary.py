@@ -32,7 +32,7 @@ def make(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return Value(PARTIAL, data=PartialApi(dotted, [], call.keywords))
     form = "decorator" if call.decorator else "call"
     state = BoundaryState(dotted, BOUNDARIES[dotted], frame.module, call.node, form)
-    state.function = frame.function
+    state.home = frame.evaluation
     state.closure = _closure_of(frame, target, call)
     state.several = target.kind == ONE_OF and not one_signature(target.data)
     state.by_position = _goes_by_position(dotted, state.closure, target, call)

@@ -91,7 +91,8 @@ def _literal(default: ast.expr | None) -> str:
 
 def _maker(state: BoundaryState) -> str:
     if state.fresh in ("", "nnx") or state.closure is None:
-        return state.function.qualname if state.fresh and state.function is not None else ""
+        made_by = state.home.function if state.fresh and state.home is not None else None
+        return made_by.qualname if made_by is not None else ""
     return maker(state.closure)
 
 

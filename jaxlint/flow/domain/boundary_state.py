@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jaxlint.flow.domain.classes import ClassInfo
     from jaxlint.flow.domain.closures import Closure
-    from jaxlint.flow.domain.functions import Function
     from jaxlint.flow.domain.values import Value
+    from jaxlint.flow.evaluations import Evaluation
     from jaxlint.flow.program import LoadedModule
 
 
@@ -30,8 +30,8 @@ class BoundaryState:
     """A jit boundary as the analysis meets it; `flow.boundary` turns it into a fact at the end of a run."""
 
     __slots__ = (
-        "api", "by_position", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in", "function",
-        "guarded", "in_class", "library", "literal_loop", "lowered", "module", "node", "partly_bound",
+        "api", "by_position", "closure", "donated", "escapes", "flavour", "form", "fresh", "fresh_in",
+        "guarded", "home", "in_class", "library", "literal_loop", "lowered", "module", "node", "partly_bound",
         "reads", "result", "returned", "several", "static", "target", "traced_as_body", "uses",
     )  # fmt: skip
 
@@ -45,7 +45,7 @@ class BoundaryState:
         self.several = False  # the closure is one of several, with other signatures
         self.by_position = False  # as of a closure
         self.library = ""  # the library's function that it wraps
-        self.function: Function | None = None  # in which it is made
+        self.home: Evaluation | None = None  # that makes it
         self.static: frozenset[str | int] | None = frozenset()
         self.donated: frozenset[str | int] | None = frozenset()
         self.fresh = ""
