@@ -23,7 +23,10 @@ def extract_round(source: str, chance: random.Random) -> dict[str, str] | None:
         assert isinstance(loop, ast.For)
         if len(loop.body) < 2 or any(isinstance(n, LEAVES) for s in loop.body for n in ast.walk(s)):
             continue
-        inside, before = stored(loop.body), _bound_above(tree, body, index) | stored([loop.target])
+        declared = [s for s in body[:index] if isinstance(s, (ast.Global, ast.Nonlocal))]
+        outer = {name for s in declared for name in s.names}
+        inside = stored(loop.body) - outer
+        before = (_bound_above(tree, body, index) | stored([loop.target])) - outer
         taken = sorted((loaded(loop.body) | inside) & before)
         given = sorted(inside & (before | loaded(body[index + 1 :])))
         certain = {
@@ -36,7 +39,11 @@ def extract_round(source: str, chance: random.Random) -> dict[str, str] | None:
             continue
         names = ", ".join(given)
         made = ast.parse(f"def one_round({', '.join(taken)}): pass").body
-        made[0].body = [*loop.body, *(ast.parse(f"return {names}", mode="exec").body if given else [])]  # type: ignore[attr-defined]
+        made[0].body = [
+            *declared,
+            *loop.body,
+            *(ast.parse(f"return {names}", mode="exec").body if given else []),
+        ]  # type: ignore[attr-defined]
         call = f"one_round({', '.join(taken)})"
         loop.body = ast.parse(f"{names} = {call}" if given else call).body
         body[index:index] = made
