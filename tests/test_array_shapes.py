@@ -75,6 +75,43 @@ grown_ += jnp.ones((2, D))
 either_ = x
 if count > 3:
     either_ = either_.T
+key = jax.random.key(0)
+keys = jax.random.split(key, N)
+sub, other = jax.random.split(key)
+chances_of = jax.random.gamma(sub, 2.0, (50,))
+kept_or_not = jax.random.bernoulli(other, chances)
+summed = jnp.cumsum(row)
+running = jnp.cumsum(x, axis=0)
+levels = jax.vmap(lambda r: r.sum())(x)
+apart = jax.vmap(lambda r, other: r - other, in_axes=(0, None))(x, x)
+swapped_ = jax.vmap(lambda c: c * 2, in_axes=1)(x)
+last_ages = lax.map(lambda k: jnp.cumsum(jax.random.gamma(k, 2.0, (50,)))[-1], keys)
+
+
+def smooth(carry, entry):
+    carry = 0.9 * carry + entry
+    return carry, {"now": carry, "norm": carry @ carry}
+
+
+end, trail = lax.scan(smooth, jnp.zeros(D), x)
+nows, norms = trail["now"], trail["norm"]
+_, walked = lax.scan(lambda c, _: (c + 1.0, c), jnp.zeros(2), None, length=9)
+
+
+def simulate(start, n):
+    scale = start * 2
+
+    def move(position, k):
+        return position + scale * jax.random.normal(k, start.shape), (position * scale).max()
+
+    def off(v):
+        return v - start
+
+    path = lax.scan(move, start, jax.random.split(jax.random.key(1), n))[1]
+    return path, jax.vmap(off)(x)
+
+
+peaks, offsets = simulate(row, 6)
 
 
 def kernel(a, b, scale=1.0):
@@ -133,5 +170,5 @@ def test_as_jax_has_them(tmp_path: Path) -> None:
         if isinstance(found, Number) and found.value is not None:
             assert found.value == value, name
         checked += 1
-    assert checked > 50
+    assert checked > 65
     assert not wrong

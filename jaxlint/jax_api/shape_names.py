@@ -38,6 +38,9 @@ DRAWERS = {
     "rademacher": 1,
     "randint": 1,
     "bernoulli": 2,
+    "gamma": 2,
+    "beta": 3,
+    "poisson": 2,
     "truncated_normal": 3,
 }  # jax.random
 DRAWS = dict.fromkeys(("uniform", "normal", "integers", "randint"), 2)  # numpy's generators

@@ -8,7 +8,7 @@ from jaxlint.finding import Place
 from jaxlint.flow.device_memory.last_carry import runs_forward, stacks_its_carry, takes_a_step
 from jaxlint.flow.device_memory.remat import is_of_blocks, saves_memory, under_gradient
 from jaxlint.flow.device_memory.stack_use import StackUses
-from jaxlint.flow.device_memory.stacked_sizes import is_small_stack
+from jaxlint.flow.device_memory.stacked_sizes import is_small_call, is_small_stack
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, INSTANCE, TRACED, TREE
 from jaxlint.flow.domain.values import Value
@@ -73,8 +73,11 @@ class PendingScan:
             of_blocks=of_blocks,
             differentiated=of_blocks and self.frame.evaluation in under_gradient(self.frame.run),
             checkpointed=of_blocks and saves_memory(self.body, self.frame),
-            small=stack in WANTED and is_small_stack(self.frame, self.step, self.length),
+            small=stack in WANTED and self._is_small(),
         )
+
+    def _is_small(self) -> bool:
+        return is_small_stack(self.frame, self.step, self.length) or is_small_call(self.frame, self.call.node)
 
     def _is_tree(self) -> bool:
         return self.stacked is not None and self.stacked.kind in (TREE, INSTANCE)

@@ -10,6 +10,8 @@ from jaxlint.flow.domain.values import MEBIBYTE, Value, parts
 from jaxlint.flow.evaluations import Evaluation, entered_by, with_all_called
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.run import Run
+from jaxlint.flow.shapes.array_shapes import ArrayShapes
+from jaxlint.flow.shapes.shape_values import Items, elements
 
 # Of the transforms those that run a function for many values at once: a Jacobian, for each direction.
 _MAPPING = frozenset({"vmap", "jacfwd", "jacrev", "jacobian", "hessian"})
@@ -41,6 +43,18 @@ def is_small_stack(frame: Frame, stacked: Value | None, length: int | None) -> b
     if leaves is None or frame.evaluation in under_map(frame.run):
         return False
     return sum(leaves) * length < MEBIBYTE if length is not None else max(leaves, default=0) <= 1
+
+
+def is_small_call(frame: Frame, call: ast.AST) -> bool:
+    """Whether what a scan or a map stacks is proven small by the shapes that the syntax shows."""
+    if not isinstance(call, ast.Call) or frame.evaluation in under_map(frame.run):
+        return False
+    shapes = ArrayShapes(frame.run.program)
+    known = shapes.of(call, shapes.around(frame.module, frame.function))
+    if isinstance(known, Items):  # of a scan: the carry, and the stack
+        known = known.members[1]
+    count = elements(known)
+    return count is not None and count < MEBIBYTE
 
 
 def _sizes(value: Value) -> list[int] | None:

@@ -12,6 +12,7 @@ from jaxlint.flow.domain.kinds import BOUNDARY
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes import shape_functions, shape_values
 from jaxlint.flow.shapes.callees import Callees, Scope
+from jaxlint.flow.shapes.mapped_shapes import Apply, looped, vmapped
 from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Table
 from jaxlint.flow.syntax.outputs import calls_by_name
 from jaxlint.flow.syntax.ways import EACH, Way, bound_in, parameters_of
@@ -123,7 +124,7 @@ class ArrayShapes:
         ways = [way for way in ways if not self._hands_on(way[0], name, scope)]
         is_parameter = name in scope.given
         if not ways and not is_parameter:
-            outer = Scope(scope.module, scope.module.tree, {})
+            outer = scope.around or Scope(scope.module, scope.module.tree, {})
             if scope.node is not outer.node:
                 return None if name in parameters_of(scope.node) else self._named(name, outer)
             return self._imported(name, scope)
@@ -188,12 +189,17 @@ class ArrayShapes:
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return None
         arguments, words = self.passed(node, scope)
-        function = self._callees.function(node.func, scope)
-        if function is not None:
-            return self.returned(function, arguments, words)
+        called = self._applied(node.func, scope, arguments, words)
+        if called is not None:
+            return called[0]
         if self._callees.stores(node.func, scope):
             return Items((*arguments, *words.values()))
         name = self._callees.api(node.func, scope)
+        if name in ("jax.lax.map", "jax.lax.scan"):
+            return looped(name.rpartition(".")[2], node, arguments, words, self._apply_in(scope))
+        if isinstance(node.func, ast.Call) and not words:
+            mapped = self._callees.api(node.func.func, scope) == "jax.vmap"
+            return vmapped(node.func, arguments, self._apply_in(scope)) if mapped else None
         if name:
             return shape_functions.result(name, node, arguments, words)
         if isinstance(node.func, ast.Attribute):
@@ -216,12 +222,34 @@ class ArrayShapes:
                 return shape_functions.reshaped_anyhow(arguments, words)
         return None
 
+    def _applied(
+        self, callee: ast.expr, scope: Scope, arguments: list[Known], words: dict[str, Known]
+    ) -> tuple[Known] | None:
+        """What a function of the project gives, called by a name or written in place; None where none is called."""
+        local = self._callees.local(callee, scope)
+        if local is not None:
+            return (self.returned(local[0], arguments, words, local[1]),)
+        function = self._callees.function(callee, scope)
+        return (self.returned(function, arguments, words),) if function is not None else None
+
+    def _apply_in(self, scope: Scope) -> Apply:
+        def apply(callee: ast.expr, arguments: list[Known]) -> Known:
+            called = self._applied(callee, scope, arguments, {})
+            return called[0] if called is not None else None
+
+        return apply
+
     def around(self, module: LoadedModule, function: Function | None, depth: int = 3) -> Scope:
         """Where a call in a function stands, with what every call of the function in its module passes."""
         if function is None:
             return Scope(module, module.tree, {})
         given: dict[str, Known] = dict.fromkeys((*function.params, *function.keyword_only))
-        scope = Scope(module, function.node, given)
+        outer = (
+            self.around(module, function.parent, depth - 1) if depth and function.parent is not None else None
+        )
+        if function.parent is not None and outer is None:
+            return Scope(module, function.node, {}, Scope(module, function.parent.node, {}))
+        scope = Scope(module, function.node, given, outer)
         made = function.cls if function.name == "__init__" else None
         calls = calls_by_name(module, made.name if made is not None else function.name)
         named = [f for f in module.functions.values() if f.name == function.name]
@@ -252,13 +280,15 @@ class ArrayShapes:
         given.update(words)
         return given
 
-    def returned(self, function: Function, arguments: list[Known], words: dict[str, Known]) -> Known:
-        """What a function of the project gives for these arguments."""
+    def returned(
+        self, function: Function, arguments: list[Known], words: dict[str, Known], around: Scope | None = None
+    ) -> Known:
+        """What a function of the project gives for these arguments; a nested one reads the names around it."""
         args = function.node.args
         if args.vararg is not None or args.kwarg is not None or len(arguments) > len(function.params):
             return None
         given = self._arguments(function, arguments, words)
-        scope = Scope(function.module, function.node, given)
+        scope = Scope(function.module, function.node, given, around)
         if any(key[0] == id(function.node) for key in self._assumed):
             return None  # it calls itself, or what it is given does
         if isinstance(function.node, ast.Lambda):

@@ -12,6 +12,7 @@ from jaxlint.flow.domain.values import Value
 from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes.shape_values import Known
 from jaxlint.flow.syntax.ways import bound_in
+from jaxlint.index.walking import own_nodes
 
 _TWO_TREES = frozenset(
     {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion", "lamb", "adamax", "nadam", "radam"}
@@ -26,6 +27,21 @@ class Scope(NamedTuple):
     module: LoadedModule
     node: ast.AST
     given: dict[str, Known]
+    around: Scope | None = None  # the function that a nested one stands in
+
+    def binds(self, name: str) -> bool:
+        """Whether the function, or one around it, has a variable or a function of that name."""
+        own = name in self.given or (self.node is not self.module.tree and name in bound_in(self.node))
+        return own or (self.around is not None and (self.around.binds(name) or name in _nested(self.around)))
+
+
+def _nested(scope: Scope) -> dict[str, ast.AST]:
+    """The functions defined in a function, by name."""
+    if scope.node is scope.module.tree:
+        return {}
+    return {
+        n.name: n for n in own_nodes(scope.node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
 
 
 class Callees:
@@ -40,9 +56,7 @@ class Callees:
 
     def function(self, callee: ast.expr, scope: Scope) -> Function | None:
         """A function of the project, or the one that a jit boundary wraps, called by its name."""
-        if not isinstance(callee, ast.Name) or callee.id in scope.given:
-            return None
-        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
+        if not isinstance(callee, ast.Name) or scope.binds(callee.id) or callee.id in _nested(scope):
             return None
         value = self.value(callee.id, scope.module)
         if value is None or value.kind not in (FUNCTION, BOUNDARY):
@@ -53,9 +67,20 @@ class Callees:
         function: Function = closure.function
         return function
 
+    def local(self, callee: ast.expr, scope: Scope) -> tuple[Function, Scope] | None:
+        """A function, or a lambda, that stands in the function that calls it or in one around it, with where."""
+        if isinstance(callee, ast.Lambda):
+            found: ast.AST | None = callee
+        elif not isinstance(callee, ast.Name) or scope.binds(callee.id):
+            return self.local(callee, scope.around) if scope.around is not None else None
+        else:
+            found = _nested(scope).get(callee.id)
+        function = scope.module.functions.get(found)  # type: ignore[call-overload]  # of no node: there is none
+        return (function, scope) if function is not None else None
+
     def stores(self, callee: ast.expr, scope: Scope) -> bool:
         """Whether a class of the project is called that keeps its arguments as they are, and no others."""
-        if not isinstance(callee, ast.Name) or callee.id in scope.given:
+        if not isinstance(callee, ast.Name) or scope.binds(callee.id):
             return False
         value = self.value(callee.id, scope.module)
         if value is None or value.kind != CLASS:
@@ -69,9 +94,7 @@ class Callees:
         if isinstance(callee, ast.Attribute):
             head = self.api(callee.value, scope)
             return f"{head}.{callee.attr}" if head else ""
-        if not isinstance(callee, ast.Name) or callee.id in scope.given:
-            return ""
-        if scope.node is not scope.module.tree and callee.id in bound_in(scope.node):
+        if not isinstance(callee, ast.Name) or scope.binds(callee.id) or callee.id in _nested(scope):
             return ""
         value = self.value(callee.id, scope.module)
         if value is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
+from jaxlint.flow.shapes.mapped_shapes import stack_of
 from jaxlint.flow.shapes.shape_values import (
     Array,
     Items,
@@ -21,7 +22,7 @@ from jaxlint.flow.shapes.shape_values import (
 from jaxlint.jax_api.shape_names import DRAWERS, DRAWS, ELEMENTWISE, MAKERS, REDUCTIONS, SAME, SAME_METHODS
 
 _HOMES = ("jax.numpy", "numpy", "jax.lax", "jax.nn", "jax.scipy.special")
-_CARRYING = {"scan": (1, "init"), "fori_loop": (3, "init_val"), "while_loop": (2, "init_val")}
+_CARRYING = {"fori_loop": (3, "init_val"), "while_loop": (2, "init_val")}
 _LINEAR = ("jax.numpy.linalg", "numpy.linalg", "jax.scipy.linalg", "scipy.linalg")
 
 
@@ -150,12 +151,7 @@ def result(dotted: str, node: ast.Call, arguments: list[Known], words: dict[str,
     if head == "jax.random" or head == "numpy.random":
         if head == "numpy.random":
             return drawn(last, arguments, words)
-        at = DRAWERS.get(last)
-        if at is None:
-            return None
-        return made_with(
-            words["shape"] if "shape" in words else arguments[at] if at < len(arguments) else Items(())
-        )
+        return _random(last, arguments, words)
     if head in _LINEAR:
         return _linear(last, node, arguments, words)
     if head == "jax.lax" and last in _CARRYING:
@@ -182,8 +178,28 @@ def _builtin(name: str, first: Known, arguments: list[Known]) -> Known:
 def _carried(last: str, arguments: list[Known], words: dict[str, Known]) -> Known:
     """What a loop of jax is begun with has the shape of what it leaves."""
     position, word = _CARRYING[last]
-    begun = words.get(word, arguments[position] if position < len(arguments) else None)
-    return Items((begun, None)) if last == "scan" else begun
+    return words.get(word, arguments[position] if position < len(arguments) else None)
+
+
+def _random(last: str, arguments: list[Known], words: dict[str, Known]) -> Known:
+    first = arguments[0] if arguments else None
+    if last in ("key", "PRNGKey"):
+        return Array(()) if last == "key" else Array((2,))  # threefry's, the default
+    if last in ("fold_in", "clone"):
+        return first
+    if last == "split":
+        return stack_of(first, _split_number(arguments, words)) if isinstance(first, Array) else None
+    at = DRAWERS.get(last)
+    if at is None:
+        return None
+    if "shape" in words or at < len(arguments):
+        return made_with(words["shape"] if "shape" in words else arguments[at])
+    return broadcast(arguments[1:at]) if at > 1 else Array(())
+
+
+def _split_number(arguments: list[Known], words: dict[str, Known]) -> int | None:
+    number = words["num"] if "num" in words else arguments[1] if len(arguments) > 1 else Number(2)
+    return number.value if isinstance(number, Number) else None
 
 
 def _linear(last: str, node: ast.Call, arguments: list[Known], words: dict[str, Known]) -> Known:
@@ -247,6 +263,9 @@ def _function(last: str, node: ast.Call, arguments: list[Known], words: dict[str
     if last in ("concatenate", "stack"):
         axis = words.get("axis", second if len(arguments) > 1 else Number(0))
         return (_joined if last == "concatenate" else _stacked)(first, axis)
+    if last in ("cumsum", "cumprod") and isinstance(first, Array):
+        along = "axis" in words or len(arguments) > 1
+        return first if along or len(first.shape) == 1 else Array((size(first),))
     if last == "vdot":
         return Array(()) if _small(first, second) else None
     if last in ("dot", "matmul"):
