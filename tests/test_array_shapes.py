@@ -15,6 +15,8 @@ from jaxlint.session import Session
 
 # A name that ends in an underscore may be unknown; every other has to be known, and none may be wrong.
 PROGRAM = """
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -86,6 +88,18 @@ levels = jax.vmap(lambda r: r.sum())(x)
 apart = jax.vmap(lambda r, other: r - other, in_axes=(0, None))(x, x)
 swapped_ = jax.vmap(lambda c: c * 2, in_axes=1)(x)
 last_ages = lax.map(lambda k: jnp.cumsum(jax.random.gamma(k, 2.0, (50,)))[-1], keys)
+
+
+class Tracked(NamedTuple):
+    place: jax.Array
+    speed: jax.Array
+
+
+tracked = Tracked(x, speed=row)
+placed = tracked.place
+like_speed = jnp.zeros(tracked.speed.shape[0])
+first_of, second_of = Tracked(row, column)
+moved = jax.vmap(lambda t: t.place - t.speed)(Tracked(x, x)).sum(0)
 
 
 def smooth(carry, entry):
@@ -170,5 +184,5 @@ def test_as_jax_has_them(tmp_path: Path) -> None:
         if isinstance(found, Number) and found.value is not None:
             assert found.value == value, name
         checked += 1
-    assert checked > 65
+    assert checked > 70
     assert not wrong

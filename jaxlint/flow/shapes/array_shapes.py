@@ -13,7 +13,7 @@ from jaxlint.flow.program import LoadedModule, Program
 from jaxlint.flow.shapes import shape_functions, shape_values
 from jaxlint.flow.shapes.callees import Callees, Scope
 from jaxlint.flow.shapes.mapped_shapes import Apply, looped, vmapped
-from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Table
+from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Record, Table
 from jaxlint.flow.syntax.outputs import calls_by_name
 from jaxlint.flow.syntax.ways import EACH, Way, bound_in, parameters_of
 from jaxlint.index.walking import own_nodes
@@ -192,8 +192,9 @@ class ArrayShapes:
         called = self._applied(node.func, scope, arguments, words)
         if called is not None:
             return called[0]
-        if self._callees.stores(node.func, scope):
-            return Items((*arguments, *words.values()))
+        fields = self._callees.kept_fields(node.func, scope)
+        if fields is not None:
+            return Record(tuple(zip(fields, arguments, strict=False)) + tuple(words.items()))
         name = self._callees.api(node.func, scope)
         if name in ("jax.lax.map", "jax.lax.scan"):
             return looped(name.rpartition(".")[2], node, arguments, words, self._apply_in(scope))

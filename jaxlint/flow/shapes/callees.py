@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
+from jaxlint.flow.domain.classes import ClassInfo
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import API, BOUNDARY, CLASS, FUNCTION, LAZY
 from jaxlint.flow.domain.values import Value
@@ -78,16 +79,18 @@ class Callees:
         function = scope.module.functions.get(found)  # type: ignore[call-overload]  # of no node: there is none
         return (function, scope) if function is not None else None
 
-    def stores(self, callee: ast.expr, scope: Scope) -> bool:
-        """Whether a class of the project is called that keeps its arguments as they are, and no others."""
+    def kept_fields(self, callee: ast.expr, scope: Scope) -> list[str] | None:
+        """The fields of the class that is called, if it is one of the project that keeps its arguments as they
+        are, and no others."""
         if not isinstance(callee, ast.Name) or scope.binds(callee.id):
-            return False
+            return None
         value = self.value(callee.id, scope.module)
         if value is None or value.kind != CLASS:
-            return False
-        cls = value.data
+            return None
+        cls: ClassInfo = value.data
         made = any(cls.lookup(name) is not None for name in ("__init__", "__new__", "__post_init__"))
-        return not made and (cls.dataclass or cls.family in ("namedtuple", "struct", "equinox"))
+        keeps = not made and (cls.dataclass or cls.family in ("namedtuple", "struct", "equinox"))
+        return cls.all_fields() if keeps else None
 
     def api(self, callee: ast.expr, scope: Scope) -> str:
         """The canonical name of a library's function."""

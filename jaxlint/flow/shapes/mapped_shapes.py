@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from jaxlint.flow.shapes.shape_values import Array, Items, Known, Number, Table
+from jaxlint.flow.shapes.shape_values import Array, Items, Known, Number, Record, Table, members_of
 
 # What a function, given by its expression, returns for such arguments.
 Apply = Callable[[ast.expr, list[Known]], Known]
@@ -17,16 +17,16 @@ def row_of(known: Known) -> Known:
         return Array(known.shape[1:]) if known.shape else None
     if isinstance(known, Items):
         return Items(tuple(map(row_of, known.members)))
-    return Table(tuple((k, row_of(m)) for k, m in known.members)) if isinstance(known, Table) else None
+    if isinstance(known, (Table, Record)):
+        return type(known)(tuple((k, row_of(m)) for k, m in known.members))
+    return None
 
 
 def rows_in(known: Known) -> int | None:
     """How many rows the arrays of a tree have."""
     if isinstance(known, Array):
         return known.shape[0] if known.shape else None
-    members = known.members if isinstance(known, Items) else ()
-    members = tuple(m for _, m in known.members) if isinstance(known, Table) else members
-    return next((n for n in map(rows_in, members) if n is not None), None)
+    return next((n for n in map(rows_in, members_of(known) or ()) if n is not None), None)
 
 
 def stack_of(known: Known, length: int | None) -> Known:

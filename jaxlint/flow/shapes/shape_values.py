@@ -32,13 +32,19 @@ class Table(NamedTuple):
     members: tuple[tuple[str, Any], ...]
 
 
+class Record(NamedTuple):
+    """An object of a class that keeps its arguments as its fields, in order."""
+
+    members: tuple[tuple[str, Any], ...]
+
+
 class Many(NamedTuple):
     """Any number of like members."""
 
     member: Any
 
 
-Known: TypeAlias = "Array | Number | Items | Table | Many | None"
+Known: TypeAlias = "Array | Number | Items | Table | Record | Many | None"
 
 
 class Cut(NamedTuple):
@@ -64,9 +70,9 @@ def sizes(known: Known) -> frozenset[int] | None:
     if isinstance(known, (Array, Number)):
         elements = size(known) if isinstance(known, Array) else 1
         return None if elements is None else frozenset({elements})
-    if not isinstance(known, (Items, Table)):
+    members = members_of(known)
+    if members is None:
         return None
-    members: Sequence[Known] = known.members if isinstance(known, Items) else [m for _, m in known.members]
     found: set[int] = set()
     for one in members:
         below = sizes(one)
@@ -76,6 +82,13 @@ def sizes(known: Known) -> frozenset[int] | None:
     return frozenset(found)
 
 
+def members_of(known: Known) -> list[Known] | None:
+    """The members of a tree; None of what is none, or of so many."""
+    if isinstance(known, (Table, Record)):
+        return [m for _, m in known.members]
+    return list(known.members) if isinstance(known, Items) else None
+
+
 def elements(known: Known) -> int | None:
     """How many elements all arrays and numbers among the members of a value have together; None where one is not
     known."""
@@ -83,15 +96,15 @@ def elements(known: Known) -> int | None:
         return size(known)
     if isinstance(known, Number):
         return 1
-    if not isinstance(known, (Items, Table)):
+    members = members_of(known)
+    if members is None:
         return None
-    below = [
-        elements(m) for m in (known.members if isinstance(known, Items) else [m for _, m in known.members])
-    ]
+    below = [elements(m) for m in members]
     return None if None in below else sum(n for n in below if n is not None)
 
 
 def member(known: Known, position: int | None) -> Known:
+    known = Items(tuple(m for _, m in known.members)) if isinstance(known, Record) else known
     if (
         isinstance(known, Items)
         and position is not None
@@ -196,6 +209,8 @@ def product(a: Known, b: Known) -> Known:
 
 
 def attribute(owner: Known, name: str) -> Known:
+    if isinstance(owner, Record):
+        return dict(owner.members).get(name)
     if not isinstance(owner, Array):
         return None
     if name == "shape":
