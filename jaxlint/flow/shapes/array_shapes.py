@@ -10,7 +10,7 @@ import ast
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import BOUNDARY
 from jaxlint.flow.program import LoadedModule, Program
-from jaxlint.flow.shapes import shape_functions, shape_values
+from jaxlint.flow.shapes import random_shapes, shape_functions, shape_values
 from jaxlint.flow.shapes.callees import Callees, Scope
 from jaxlint.flow.shapes.mapped_shapes import Apply, looped, vmapped
 from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Record, Table
@@ -215,7 +215,7 @@ class ArrayShapes:
                 return self.of(place.value.value, scope)  # type: ignore[attr-defined]  # `x.at[i].set(0.0)`
             drawn = self._callees.draws(node.func.value, scope)
             if drawn:
-                return shape_functions.drawn(node.func.attr, arguments, words)
+                return random_shapes.drawn(node.func.attr, arguments, words)
             owner = self.of(node.func.value, scope)
             if isinstance(owner, Array):
                 return shape_functions.method(owner, node.func.attr, node, arguments, words)

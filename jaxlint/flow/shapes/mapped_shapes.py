@@ -55,8 +55,8 @@ def looped(name: str, call: ast.Call, arguments: list[Known], words: dict[str, K
     steps = given.get("length")
     length = steps.value if isinstance(steps, Number) else rows_in(over)
     result = apply(function, [given.get("init"), row_of(over)])
-    known = isinstance(result, Items) and len(result.members) == 2
-    return Items((given.get("init"), stack_of(result.members[1], length) if known else None))
+    row = result.members[1] if isinstance(result, Items) and len(result.members) == 2 else None
+    return Items((given.get("init"), stack_of(row, length)))
 
 
 def vmapped(wrapper: ast.Call, arguments: list[Known], apply: Apply) -> Known:

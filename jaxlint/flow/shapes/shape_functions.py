@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
-from jaxlint.flow.shapes.mapped_shapes import stack_of
+from jaxlint.flow.shapes import random_shapes
 from jaxlint.flow.shapes.shape_values import (
     Array,
     Items,
@@ -19,7 +19,7 @@ from jaxlint.flow.shapes.shape_values import (
     product,
     size,
 )
-from jaxlint.jax_api.shape_names import DRAWERS, DRAWS, ELEMENTWISE, MAKERS, REDUCTIONS, SAME, SAME_METHODS
+from jaxlint.jax_api.shape_names import ELEMENTWISE, MAKERS, REDUCTIONS, SAME, SAME_METHODS
 
 _HOMES = ("jax.numpy", "numpy", "jax.lax", "jax.nn", "jax.scipy.special")
 _CARRYING = {"fori_loop": (3, "init_val"), "while_loop": (2, "init_val")}
@@ -99,19 +99,6 @@ def _stacked(arrays: Known, axis: Known) -> Known:
     return Array((*shape[:at], len(members), *shape[at:]))
 
 
-def drawn(name: str, arguments: list[Known], words: dict[str, Known]) -> Known:
-    """A method of a numpy generator."""
-    if name in ("rand", "randn"):
-        return made_with(Items(tuple(arguments))) if arguments else Number(None)
-    if name == "permutation" and arguments:
-        return arguments[0] if isinstance(arguments[0], Array) else made_with(arguments[0])
-    at = DRAWS.get(name)
-    if at is None:
-        return None
-    given = words["size"] if "size" in words else arguments[at] if at < len(arguments) else Items(())
-    return made_with(given)
-
-
 def reshaped_anyhow(arguments: list[Known], words: dict[str, Known]) -> Known:
     """`x.reshape(n, 3)` for an `x` that is not known: all that is asked for."""
     spread = arguments[0] if len(arguments) == 1 else Items(tuple(arguments))
@@ -150,8 +137,8 @@ def result(dotted: str, node: ast.Call, arguments: list[Known], words: dict[str,
         return Number(math.prod(sizes) if sizes is not None and None not in sizes else None)  # type: ignore[arg-type]  # no None in it
     if head == "jax.random" or head == "numpy.random":
         if head == "numpy.random":
-            return drawn(last, arguments, words)
-        return _random(last, arguments, words)
+            return random_shapes.drawn(last, arguments, words)
+        return random_shapes.of_key(last, arguments, words)
     if head in _LINEAR:
         return _linear(last, node, arguments, words)
     if head == "jax.lax" and last in _CARRYING:
@@ -179,27 +166,6 @@ def _carried(last: str, arguments: list[Known], words: dict[str, Known]) -> Know
     """What a loop of jax is begun with has the shape of what it leaves."""
     position, word = _CARRYING[last]
     return words.get(word, arguments[position] if position < len(arguments) else None)
-
-
-def _random(last: str, arguments: list[Known], words: dict[str, Known]) -> Known:
-    first = arguments[0] if arguments else None
-    if last in ("key", "PRNGKey"):
-        return Array(()) if last == "key" else Array((2,))  # threefry's, the default
-    if last in ("fold_in", "clone"):
-        return first
-    if last == "split":
-        return stack_of(first, _split_number(arguments, words)) if isinstance(first, Array) else None
-    at = DRAWERS.get(last)
-    if at is None:
-        return None
-    if "shape" in words or at < len(arguments):
-        return made_with(words["shape"] if "shape" in words else arguments[at])
-    return broadcast(arguments[1:at]) if at > 1 else Array(())
-
-
-def _split_number(arguments: list[Known], words: dict[str, Known]) -> int | None:
-    number = words["num"] if "num" in words else arguments[1] if len(arguments) > 1 else Number(2)
-    return number.value if isinstance(number, Number) else None
 
 
 def _linear(last: str, node: ast.Call, arguments: list[Known], words: dict[str, Known]) -> Known:
