@@ -23,7 +23,6 @@ _MARK = re.compile(r"# (?:expect: )?(JAX\d{3})\b")
 
 # What the rules still miss, with the reason. A miss that is found must leave this list.
 MISSES = {
-    "16/JAX104/bad_1.py": "groups of a length of their own, in a dict of lists that a helper fills",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",
     "1/JAX402/bad_4.py": "a dict of compiled programs by shape is JAX404's",
     "2/JAX108/bad_4": "instances of subclasses, made through a variable in another module",

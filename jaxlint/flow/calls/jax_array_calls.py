@@ -12,6 +12,7 @@ from jaxlint.flow.domain.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_PARAMET
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.lending import lend
 from jaxlint.flow.precision.weak_types import made_weak
+from jaxlint.flow.retrace.grouping import split_at_groups
 from jaxlint.flow.retrace.growth import lengthened
 from jaxlint.flow.shapes.element_counts import element_count, gives_number
 from jaxlint.flow.shapes.lengths import from_sequence
@@ -50,8 +51,10 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Value:
     if is_data_shaped(last, call):
         return data_shaped(frame, DEVICE, last, call)
-    varied = from_sequence(frame, DEVICE, last, call) or made_to_size(
-        frame, DEVICE, SIZED.get(last), last, call
+    varied = (
+        from_sequence(frame, DEVICE, last, call)
+        or made_to_size(frame, DEVICE, SIZED.get(last), last, call)
+        or split_at_groups(frame, DEVICE, last, call)
     )
     if varied is not None:
         return varied

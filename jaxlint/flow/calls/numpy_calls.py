@@ -7,6 +7,7 @@ from jaxlint.flow.domain.kinds import ARRAYS, HOST, PARAMETER, SHAPE, TRACED, TR
 from jaxlint.flow.domain.values import HOST_VALUE, SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.copied import of_numpy_call
+from jaxlint.flow.retrace.grouping import split_at_groups
 from jaxlint.flow.retrace.growth import lengthened
 from jaxlint.flow.shapes.element_counts import element_count
 from jaxlint.flow.shapes.lengths import from_sequence
@@ -44,7 +45,11 @@ def _result(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return TRACED_VALUE if any(v.kind == TRACED for v in _flat(values)) else UNKNOWN_VALUE
     if is_data_shaped(last, call):
         return data_shaped(frame, HOST, last, call)
-    varied = from_sequence(frame, HOST, last, call) or made_to_size(frame, HOST, SIZED.get(last), last, call)
+    varied = (
+        from_sequence(frame, HOST, last, call)
+        or made_to_size(frame, HOST, SIZED.get(last), last, call)
+        or split_at_groups(frame, HOST, last, call)
+    )
     if varied is not None:
         return varied
     if last in PADDING:

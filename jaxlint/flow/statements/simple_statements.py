@@ -15,7 +15,9 @@ from jaxlint.flow.frame import Frame, evaluate, statement
 from jaxlint.flow.host_memory import lending
 from jaxlint.flow.host_memory.keeping import note_extension
 from jaxlint.flow.host_memory.lookups import lookup_of
+from jaxlint.flow.retrace.grouping import added
 from jaxlint.flow.statements.assignment import assign, target_names
+from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.trace import effects, traced
 from jaxlint.index.written_names import dotted_name
 
@@ -82,6 +84,8 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
             varies=PER_CALL, tags=value.tags & ~BOUNDED, origin=Origin(frame.module, node, "counter")
         )
     assign(frame, node.target, value)
+    if isinstance(node.target, ast.Subscript) and by.kind == TREE and not frame.level:
+        added(frame, node.target, node, element_of(by))  # `groups[key] += [row]`
 
 
 @statement(ast.Return)
