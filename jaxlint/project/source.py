@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jaxlint.engine_codes import CANNOT_PARSE
 from jaxlint.finding import Finding, Place, Span
+from jaxlint.index.scalar_replacement import replace_containers
 from jaxlint.project.deep import with_deep_stack
 from jaxlint.project.files import SourceFile
 
@@ -123,4 +124,6 @@ def parse(text: str) -> ast.Module:
 def _parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape is not ours to report, least of all on stderr
-        return ast.parse(text)
+        tree = ast.parse(text)
+    replace_containers(tree, text)
+    return tree
