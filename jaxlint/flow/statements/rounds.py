@@ -203,6 +203,9 @@ def counted(frame: Frame, node: ast.While, before: dict[str, Value]) -> Rounds |
     step, stop = evaluate(frame, steps[0].value), evaluate(frame, test.comparators[0])
     if not (isinstance(steps[0].op, ast.Add) and type(step.data) is int and step.data > 0):
         return None
+    if stop.kind == SHAPE:
+        array = measured(frame, test.comparators[0])
+        return Rounds(None, "shape", array) if array else None
     bound, name = stop.data, ""
     if stop.kind == UNKNOWN:
         bound, name = _default(frame, test.comparators[0]), dotted_name(test.comparators[0]) or ""
