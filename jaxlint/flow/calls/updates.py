@@ -8,7 +8,7 @@ from jaxlint.flow.device_memory import consumed
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.tags import UPDATED
 from jaxlint.flow.domain.values import Value, parts
-from jaxlint.flow.syntax.bindings import Bindings
+from jaxlint.flow.syntax.bindings import Bindings, returned
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
@@ -34,12 +34,11 @@ def replaced_by_update(function: Function, params: list[str], result: Value | No
         return owners
     bindings = Bindings(function.node)
     found: set[str] = set()
-    for node in own_nodes(function.node):
-        if isinstance(node, ast.Return) and node.value is not None:
-            for output in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
-                sources = [output, *(bindings.of(output.id)[-1:] if isinstance(output, ast.Name) else ())]
-                calls = (source for source in sources if isinstance(source, ast.Call))
-                found |= {n.id for call in calls for n in walk(call) if isinstance(n, ast.Name)}
+    for value in filter(None, returned(function.node)):
+        for output in value.elts if isinstance(value, ast.Tuple) else [value]:
+            sources = [output, *(bindings.of(output.id)[-1:] if isinstance(output, ast.Name) else ())]
+            calls = (source for source in sources if isinstance(source, ast.Call))
+            found |= {n.id for call in calls for n in walk(call) if isinstance(n, ast.Name)}
     return frozenset(name for name in params if name in found and _STATES.search(name))
 
 

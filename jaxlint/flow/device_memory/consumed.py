@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CONSTANT, TREE
 from jaxlint.flow.domain.values import Value, is_number, parts
-from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.index.walking import own_nodes, walk
+from jaxlint.flow.syntax.bindings import Bindings, returned
+from jaxlint.index.walking import walk
 from jaxlint.index.written_names import last_name
 from jaxlint.jax_api.updating import (
     COPYING_METHODS,
@@ -34,7 +34,7 @@ def owners(function: Function, params: list[str], result: Value | None) -> Owner
     node = function.node
     if isinstance(node, ast.Lambda) or result is None:
         return None
-    returns = [n.value for n in own_nodes(node) if isinstance(n, ast.Return)]
+    returns = returned(node)
     if len(returns) != 1 or returns[0] is None:
         return None
     outputs, values = [returns[0]], [result]

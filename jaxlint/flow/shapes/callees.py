@@ -56,17 +56,21 @@ class Callees:
         return self._program.force(value) if value is not None and value.kind == LAZY else value
 
     def function(self, callee: ast.expr, scope: Scope) -> Function | None:
-        """A function of the project, or the one that a jit boundary wraps, called by its name."""
-        if not isinstance(callee, ast.Name) or scope.binds(callee.id) or callee.id in _nested(scope):
+        """A function of the project, or the one that a jit boundary wraps, called by its name or as a static method
+        by that of its class."""
+        named = callee.value if isinstance(callee, ast.Attribute) else callee
+        if not isinstance(named, ast.Name) or scope.binds(named.id) or named.id in _nested(scope):
             return None
-        value = self.value(callee.id, scope.module)
+        value = self.value(named.id, scope.module)
+        if isinstance(callee, ast.Attribute):
+            value = value.data.attribute(callee.attr) if value is not None and value.kind == CLASS else None
         if value is None or value.kind not in (FUNCTION, BOUNDARY):
             return None
         closure = value.data if value.kind == FUNCTION else value.data.closure
         if closure is None or closure.transforms or closure.bound or closure.bound_keywords or closure.offset:
             return None
         function: Function = closure.function
-        return function
+        return None if function.is_classmethod or function.is_property else function
 
     def local(self, callee: ast.expr, scope: Scope) -> tuple[Function, Scope] | None:
         """A function, or a lambda, that stands in the function that calls it or in one around it, with where."""

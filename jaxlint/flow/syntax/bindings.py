@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from jaxlint.index.walking import own_nodes
+from jaxlint.index.walking import nodes_of, own_nodes
 
 if TYPE_CHECKING:
     from jaxlint.flow.domain.values import Value
@@ -52,6 +52,19 @@ class Bindings:
     def member(self, name: str) -> tuple[ast.expr, int] | None:
         """What the name was last unpacked from, and its position there."""
         return self._members.get(name)
+
+
+def returned(scope: ast.AST) -> list[ast.expr | None]:
+    """What a function returns; of a name that is bound once, what that is: `answer = f(x); return answer`."""
+    return [_once_bound(scope, n.value) for n in own_nodes(scope) if isinstance(n, ast.Return)]
+
+
+def _once_bound(scope: ast.AST, node: ast.expr | None) -> ast.expr | None:
+    if not isinstance(node, ast.Name) or any(a.arg == node.id for a in nodes_of(scope, ast.arg)):
+        return node
+    bindings = Bindings(scope)
+    bound = bindings.of(node.id)
+    return bound[0] if len(bound) == 1 and bindings.member(node.id) is None else node
 
 
 def scope_of(frame: Frame) -> ast.AST:
