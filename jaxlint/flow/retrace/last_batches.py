@@ -9,6 +9,7 @@ from jaxlint.flow.domain.origin_words import PARTIAL, PERHAPS_PARTIAL
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.shapes.widths import Width, width
 from jaxlint.flow.syntax.bindings import look, resolved
+from jaxlint.flow.syntax.handed_on import handed_on
 from jaxlint.index.walking import walk
 from jaxlint.index.written_names import last_name
 
@@ -34,9 +35,9 @@ def _for_ends(
     frame: Frame, loop: ast.For | ast.AsyncFor | ast.comprehension, lower: ast.expr, between: Width
 ) -> str | None:
     """The verdict on `for start in range(0, n, size)` and `for i in range(n_batches)`; None for another loop."""
-    call = loop.iter
+    call = handed_on(frame, loop.iter)
     while isinstance(call, ast.Call) and last_name(call.func) in ("tqdm", "enumerate", "track") and call.args:
-        call = call.args[0]
+        call = handed_on(frame, call.args[0])
     target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
     if not isinstance(call, ast.Call) or last_name(call.func) not in ("range", "trange") or not call.args:
         return None

@@ -13,6 +13,7 @@ from jaxlint.flow.domain.values import Origin, Value
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.syntax.annotations import annotation_text
 from jaxlint.flow.syntax.bindings import look, scope_of
+from jaxlint.flow.syntax.handed_on import handed_on
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
@@ -40,8 +41,13 @@ def how_often(frame: Frame, iterable: Value, source: ast.expr) -> Rounds | None:
     """How often a loop runs over what `source` says and gives: a range, points of a line, or either under
     `enumerate`, `reversed` and their like, or beside others in a `zip`."""
     found = rounds(frame, iterable) or points(frame, source)
-    if found is not None or not isinstance(source, ast.Call) or not source.args:
+    if found is not None or not isinstance(source, ast.Call):
         return found
+    inner = handed_on(frame, source)
+    if inner is not source:
+        return how_often(frame, look(frame, inner), inner)
+    if not source.args:
+        return None
     name = last_name(source.func)
     if name in _SAME_LENGTH:
         return how_often(frame, look(frame, source.args[0]), source.args[0])
