@@ -610,8 +610,8 @@ class WideMap(Fact):
 class Chunked(Fact):
     """A `lax.map` in chunks that are as large as all there is to map.
 
-    `why`: "length" (the chunk is the length of what is mapped), "default" (it is, unless `parameter` is passed)
-    or "number" (`chunk` is no less than `length`).
+    `why`: "length" (the chunk is the length of what is mapped), "default" (it is, unless `parameter` is passed),
+    "number" (`chunk` is no less than `length`) or "part" (what is mapped was reshaped to one part).
     """
 
     why: str

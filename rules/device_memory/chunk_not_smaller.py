@@ -27,12 +27,14 @@ class ChunkNotSmaller(Rule):
             reason = f"`batch_size` is {fact.chunk} and there are {fact.length} to map over"
         elif fact.why == "default":
             reason = f"by the default of `{fact.parameter}` the chunk is as large as what is mapped"
+        elif fact.why == "part":
+            reason = f"what is mapped was reshaped to one part of {fact.length}"
         else:
             reason = "`batch_size` is the length of what is mapped"
         yield self.finding(
             fact,
             f"{api} makes a single chunk: {reason}, so all of it is computed at once, as by `vmap`. Give it a "
-            "fixed, smaller `batch_size`.",
+            "fixed, smaller chunk, as by `batch_size`.",
             severity=Severity.INFO if ctx.role is ModuleRole.TEST else None,
             confidence=Confidence.HIGH
             if fact.why != "default" and fact.proof.guard is Guard.NONE

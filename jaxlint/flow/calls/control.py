@@ -9,6 +9,7 @@ from jaxlint.flow.calls.argument_binding import bind
 from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.calls.updates import holds_updated
 from jaxlint.flow.device_memory.chunks import note_chunks
+from jaxlint.flow.device_memory.hand_chunks import note_parts
 from jaxlint.flow.device_memory.pending_scan import PendingScan, is_nothing
 from jaxlint.flow.device_memory.stacked_sizes import note_batched
 from jaxlint.flow.domain.boundary_state import BoundaryState
@@ -193,6 +194,7 @@ def _result(
     if last == "map" and dotted == "jax.lax.map" and not frame.quiet and isinstance(call.node, ast.Call):
         frame.log.append(PendingScan(frame, dotted, call, body, None, result))
         note_chunks(frame, call)
+        note_parts(frame, call)
     if (
         frame.level
         and result is not None

@@ -158,11 +158,12 @@ class Lengths:
         if value.kind == CONSTANT and type(value.data) is int:
             return value.data
         known = self.sources.number(node)
-        if known is None and isinstance(node, ast.Name) and not self._is_passed(node.id):
+        if known is None and isinstance(node, ast.Name) and not self.is_passed(node.id):
             return self.sources.number(self.default_node(node))
         return known
 
-    def _is_passed(self, name: str) -> bool:
+    def is_passed(self, name: str) -> bool:
+        """Whether a call in this module passes the parameter."""
         function = self.frame.function
         while function is not None and name not in (*function.index, *function.keyword_only):
             function = function.parent
