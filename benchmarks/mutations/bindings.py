@@ -56,13 +56,16 @@ def last_name(node: ast.expr) -> str:
 
 
 def movable(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a module that no definition, and nothing that stays, has need of."""
+    """The statements of a module that no definition, and nothing that stays, has need of, and that run last."""
     docstring = body[:1] if body and ast.get_docstring(ast.Module(body, [])) is not None else []
     stays = [s for s in body if isinstance(s, (*IMPORT, *DEFINITION)) or s in docstring]
     moved = [s for s in body if s not in stays]
     while True:
         needed = [s for s in moved if stored([s]) & loaded(stays)]
         if not needed:
-            return moved
+            last = max(
+                (i for i, s in enumerate(body) if s in stays and not isinstance(s, DEFINITION)), default=-1
+            )
+            return [s for s in moved if body.index(s) > last]
         stays += needed
         moved = [s for s in moved if s not in needed]

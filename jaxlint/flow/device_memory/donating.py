@@ -232,8 +232,8 @@ class PendingUselessDonation(PendingFact):
         given = call.args[position : position + 1] or [k.value for k in call.keywords if k.arg == name]
         if not given:
             return None
-        functions = nodes_of(module.tree, ast.FunctionDef)
-        around = [f for f in functions if call in own_nodes(f)]
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        around = [f for kind in kinds for f in nodes_of(module.tree, kind) if call in own_nodes(f)]
         return sizes.of(given[0], At(module, around[0] if around else None))
 
 

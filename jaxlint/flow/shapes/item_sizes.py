@@ -136,7 +136,7 @@ class ItemSizes:
         position = parameters.index(name) - (parameters[:1] == ["self"])
         found: set[int] = set()
         tree = at.module.tree
-        for scope in (None, *nodes_of(tree, ast.FunctionDef)):
+        for scope in (None, *nodes_of(tree, ast.FunctionDef), *nodes_of(tree, ast.AsyncFunctionDef)):
             for node in own_nodes(scope or tree):
                 if not isinstance(node, ast.Call) or not _may_call(node.func, function, scope, tree):
                     continue
