@@ -80,6 +80,7 @@ def _constants(tree: ast.Module) -> dict[str, ast.Assign]:
     every = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     every += [n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)]
     every += [name for n in ast.walk(tree) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names]
+    every += [str(n.value) for n in ast.walk(tree) if isinstance(n, ast.Constant)]  # patched by name
     found: dict[str, ast.Assign] = {}
     for s in tree.body:
         if (

@@ -11,6 +11,7 @@ from jaxlint.flow.domain.kinds import API, CLASS, CONSTANT, FUNCTION, LAZY, TREE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule, Program, api
+from jaxlint.flow.syntax.options import setting
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.precision import dtype_named
 
@@ -62,6 +63,9 @@ def bind(
 
 def default_of(function: Function, node: ast.expr, program: Program) -> Value:
     """The value of a parameter's default, which may bear the name of a number, function or class of the module."""
+    kept = setting(function.module, node) if function.parent is None else None
+    if kept is not None:
+        return kept
     if not isinstance(node, ast.Name):
         return default_value(node, function.module)
     if function.parent is not None or (function.cls is not None and node.id in function.cls.attributes):

@@ -14,6 +14,7 @@ from jaxlint.flow.shapes.array_shapes import ArrayShapes
 from jaxlint.flow.shapes.run_shapes import RunShapes
 from jaxlint.flow.shapes.shape_values import Array, Items, Number, Table, member
 from jaxlint.flow.syntax.bindings import Bindings
+from jaxlint.flow.syntax.options import option_default
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 
@@ -169,9 +170,9 @@ class _Chunk:
         return ""
 
     def default(self, node: ast.expr) -> int | None:
-        """The number a parameter has when nobody passes another."""
+        """The number a parameter has, or an option of the command line, when nobody passes another."""
         found = self.lengths.default_node(node)
-        number = self.sources.number(found)
+        number = self.sources.number(found) if found is not None else option_default(self.frame.module, node)
         if number is not None:
             self.parameter = dotted_name(node) or ""
         return number

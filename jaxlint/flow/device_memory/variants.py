@@ -9,6 +9,7 @@ from jaxlint.flow.domain.kinds import CONSTANT
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.bindings import Bindings
 from jaxlint.flow.syntax.library_names import library_name
+from jaxlint.flow.syntax.options import option_default, setting
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
@@ -76,7 +77,18 @@ class Sources:
                 return a // b
             if isinstance(node.op, (ast.LShift, ast.Pow)) and 0 <= b < 64:
                 return a << b if isinstance(node.op, ast.LShift) else int(a**b)
-        return None
+        kept = setting(self.frame.module, node) if self._is_of_module(node) else None
+        if kept is not None:
+            return kept.data if type(kept.data) is int else None
+        return option_default(self.frame.module, node)
+
+    def _is_of_module(self, node: ast.expr | None) -> bool:
+        """`settings.size` of a name that no function around here binds."""
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        return isinstance(owner, ast.Name) and not any(
+            owner.id in _parameters(scope) or self._bindings.setdefault(scope, Bindings(scope)).of(owner.id)
+            for scope in self.scopes[:-1]
+        )
 
 
 def _parameters(scope: ast.AST) -> set[str]:

@@ -14,6 +14,7 @@ from jaxlint.flow.shapes import random_shapes, shape_functions, shape_values
 from jaxlint.flow.shapes.callees import Callees, Scope
 from jaxlint.flow.shapes.mapped_shapes import Apply, looped, vmapped
 from jaxlint.flow.shapes.shape_values import Array, Items, Known, Many, Number, Record, Table
+from jaxlint.flow.syntax.options import option_default
 from jaxlint.flow.syntax.outputs import calls_by_name
 from jaxlint.flow.syntax.ways import EACH, Way, bound_in, parameters_of
 from jaxlint.index.walking import own_nodes
@@ -72,7 +73,12 @@ class ArrayShapes:
         if isinstance(node, ast.Attribute):
             if isinstance(node.value, ast.Name) and node.value.id == "self":
                 return self._field(node.attr, scope)
-            return shape_values.attribute(self.of(node.value, scope), node.attr)
+            option = option_default(scope.module, node)
+            return (
+                shape_values.attribute(self.of(node.value, scope), node.attr)
+                if option is None
+                else Number(option)
+            )
         if isinstance(node, ast.Subscript):
             return self._subscript(node, scope)
         return self._called(node, scope) if isinstance(node, ast.Call) else None

@@ -14,6 +14,7 @@ from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.syntax.annotations import annotation_text
 from jaxlint.flow.syntax.bindings import look, scope_of
 from jaxlint.flow.syntax.handed_on import handed_on
+from jaxlint.flow.syntax.options import option_default
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
@@ -78,7 +79,7 @@ def rounds(frame: Frame, iterable: Value) -> Rounds | None:
         default = _default(frame, at) if value.kind == UNKNOWN else None
         if default is None:
             return None
-        name = at.id if isinstance(at, ast.Name) else name
+        name = dotted_name(at) or name if at is not None else name
         numbers.append(default)
     if not numbers or (len(numbers) == 3 and numbers[2] == 0):
         return None
@@ -141,11 +142,17 @@ def counted_members(frame: Frame, source: ast.expr) -> int | None:
 
 
 def _default(frame: Frame, node: ast.expr | None) -> int | None:
-    """The number that a parameter has when nobody passes another."""
+    """The number that a parameter has, or an option of the command line, when nobody passes another."""
+    option = option_default(frame.module, node)
+    if option is not None:
+        return option
     if frame.function is None or not isinstance(node, ast.Name):
         return None
     default = frame.function.defaults.get(node.id)
-    number = default_of(frame.function, default, frame.run.program).data if default is not None else None
+    if default is None:
+        return None
+    number = option_default(frame.function.module, default)
+    number = default_of(frame.function, default, frame.run.program).data if number is None else number
     return number if type(number) is int else None
 
 
