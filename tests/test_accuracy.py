@@ -46,7 +46,6 @@ MISSES = {
     "2/JAX207/bad_6.py": "a Haiku function compiled by a decorator factory of the project",
     "4/JAX110/bad_3.py": "a list of arrays, filtered by what the data says, as an argument",
     "4/JAX112/bad_1.py": "the shapes depend on data, which JAX105 says; clearing the caches is their remedy",
-    "4/JAX114/bad_4": "one call by position and one by name, in two functions with a loop each",
     "4/JAX202/bad_4": "changed and called within one test: JAX201 says it, at the same place",
     "4/JAX304/bad_3.py": "what is mapped over are fields of a parameter, whose lengths are not in view",
     "4/JAX401/bad_2.py": "what is unpacked of `next()` is not known to change from round to round",
