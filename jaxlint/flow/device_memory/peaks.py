@@ -14,7 +14,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import Bindings
-from jaxlint.index.walking import REPEATING, children, walk
+from jaxlint.index.walking import REPEATING, children, nodes_of, walk
 from jaxlint.pattern import pattern
 
 COUNTERS = frozenset({"peak_bytes_in_use", "peak_pool_bytes", "allocated_bytes.all.peak"})
@@ -37,12 +37,14 @@ class PendingPeak(PendingFact):
         self.node = node
         self.counter = counter
         self.loops: list[Any] = [loop.node for loop in frame.loops] + list(frame.comprehensions)
+        self.loops += _mapping(frame)
         self.proof = frame.proof()
 
     def fact(self) -> PeakRead:
         modules = self._modules()
         words = {_word(node) for module in modules for node in walk(module.tree)}
-        own = [kind for loop in self.loops if (kind := kind_of_loop(loop, self.frame.module.tree))]
+        kinds = (kind_of_loop(loop, self.frame.module.tree) for loop in self.loops)
+        own = [kind for kind in kinds if kind not in ("", "devices")]  # one arm may run on several devices
         name = self._name()
         callers = [] if own else _calls_of(modules[0], name, 2)
         for module in modules[1:] if not own else ():
@@ -69,6 +71,8 @@ class PendingPeak(PendingFact):
     def _name(self) -> str:
         """By which the reader is called: a class where it is one of the methods that run by themselves."""
         function = self.frame.function
+        while function is not None and function.is_lambda:
+            function = function.parent
         if function is None:
             return ""
         return function.cls.name if function.cls is not None and function.name in _IMPLIED else function.name
@@ -77,6 +81,23 @@ class PendingPeak(PendingFact):
         function = self.frame.function
         decorators = getattr(function.node, "decorator_list", []) if function is not None else []
         return any("parametrize" in ast.dump(decorator) for decorator in decorators)
+
+
+def _mapping(frame: Frame) -> list[ast.AST]:
+    """The `map(lambda device: …, devices)` that a lambda is written for."""
+    function = frame.function
+    if function is None or not function.is_lambda:
+        return []
+    calls = nodes_of(frame.module.tree, ast.Call)
+    return [call for call in calls if _is_map(call) and call.args[0] is function.node]
+
+
+def _is_map(call: ast.Call) -> bool:
+    return _word(call.func) == "map" and len(call.args) > 1
+
+
+def _maps(call: ast.Call, name: str) -> bool:
+    return _is_map(call) and _word(call.args[0]) == name
 
 
 def _defines(tree: ast.Module, name: str) -> bool:
@@ -111,10 +132,13 @@ def _calls(
         inner, home = loop, owner
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner, home = None, child.name
-        elif isinstance(child, REPEATING):
+        elif isinstance(child, REPEATING) and kind_of_loop(child, module.tree) != "devices":
             inner = child
         if isinstance(child, ast.Call) and _word(child.func) == name:
             yield _Caller(module, child, inner, home)
+        elif isinstance(child, ast.Call) and _maps(child, name):
+            over_devices = kind_of_loop(child, module.tree) == "devices"
+            yield _Caller(module, child, inner if over_devices else child, home)
         yield from _calls(module, child, name, inner, home)
 
 
@@ -140,6 +164,8 @@ def kind_of_loop(loop: ast.AST, tree: ast.AST) -> str:
         source, target = loop.iter, loop.target
     elif isinstance(loop, (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)):
         source, target = loop.generators[0].iter, loop.generators[0].target
+    elif isinstance(loop, ast.Call):  # `map(measure, widths)`
+        source = target = loop.args[1]
     else:
         return ""
     words = {_word(node) for part in (source, target) for node in walk(part)} - {""}
