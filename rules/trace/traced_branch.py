@@ -52,6 +52,11 @@ _DEMANDS = {
     "min()": _bool("Use `jnp.minimum` or `jnp.min`"),
     "max()": _bool("Use `jnp.maximum` or `jnp.max`"),
     "sorted()": _bool("Use `jnp.sort`"),
+    ".sort()": _bool("Stack the list and use `jnp.sort`"),
+    "min(key=)": _bool("Stack the candidates and what is compared, and index with `jnp.argmin`"),
+    "max(key=)": _bool("Stack the candidates and what is compared, and index with `jnp.argmax`"),
+    "sorted(key=)": _bool("Stack the members and what is compared, and index with `jnp.argsort`"),
+    ".sort(key=)": _bool("Stack the members and what is compared, and index with `jnp.argsort`"),
     "any()": _bool("Use `jnp.any`"),
     "all()": _bool("Use `jnp.all`"),
     "range()": _integer("Loop with `jax.lax.fori_loop`, or make the bound a static argument"),
@@ -70,7 +75,8 @@ class TracedBranchRule(Rule):
         demand = _demand(fact.how)
         remedy = tracing.in_file_spelling(demand.remedy, ctx)
         taker = node if fact.how.endswith("()") or "." in fact.how else None
-        value = tracing.quoted(fact, ctx, taker)
+        of_key = fact.how.endswith("(key=)")
+        value = "what the key gives" if of_key else tracing.quoted(fact, ctx, taker)
         yield self.finding(
             fact,
             f"`{fact.how}` needs {demand.wanted} of {value}, which has no value while tracing "

@@ -6,6 +6,7 @@ import ast
 import math as standard_math
 from collections.abc import Callable
 
+from jaxlint.flow.calls.ordering import ask_for_order, exact_members
 from jaxlint.flow.domain.kinds import (
     ARRAYS,
     CONCRETE,
@@ -43,6 +44,7 @@ from jaxlint.flow.trace import traced
 from jaxlint.index.written_names import dotted_name
 
 _MARKS = CARRIED | MOVED
+_ORDERING = frozenset({"min", "max", "sorted"})
 _CONVERSIONS: dict[str, Callable[[float], object]] = {"int": int, "float": float, "complex": complex}
 _CONVERTIBLE = 1 << 40  # beyond that, and not a number: of no interest
 
@@ -72,11 +74,11 @@ def number(frame: Frame, last: str, first: Value, call: Call) -> Value:
 
 
 def asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
+    if last in _ORDERING:
+        ask_for_order(frame, last, call.positional, call)
     if len(call.positional) > 1 and last in ("min", "max"):
-        for value in call.positional:
-            if value.kind == TRACED:
-                traced.demand(frame, call.node, value, f"{last}()")
-                return TRACED_VALUE
+        if any(value.kind == TRACED for value in call.positional):
+            return TRACED_VALUE
         folded = _folded(min if last == "min" else max, call.positional)
         if folded is not None:
             return folded
@@ -88,10 +90,9 @@ def asks(frame: Frame, last: str, first: Value, call: Call) -> Value:
                 return Value(SCALAR, 0, BOUNDED, None, None, Origin(frame.module, call.node, CHUNK))
             return Value(SCALAR, varies, moved, None, None, origin)
         return UNKNOWN_VALUE
-    if first.kind == TRACED or (first.kind == TREE and any(v.kind == TRACED for v in _exact(first))):
-        member = first if first.kind == TRACED else next(v for v in _exact(first) if v.kind == TRACED)
-        traced.demand(frame, call.node, member, f"{last}()")
     if last in ("any", "all"):
+        tested = (v for v in exact_members(first, call.argument_node(0)) if v.kind == TRACED)
+        traced.demand(frame, call.node, next(tested, UNKNOWN_VALUE), f"{last}()")
         return BOOL_VALUE
     if last == "sorted":
         return collection(element_of(as_keys(first)), Origin(frame.module, call.node, "list"))
@@ -124,16 +125,6 @@ def _is_chunk(counter: Origin | None, node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(steps, ast.Call) or len(steps.args) != 3:
         return False
     return ast.dump(steps.args[2]) in [ast.dump(argument) for argument in node.args]
-
-
-def _exact(value: Value) -> list[Value]:
-    if value.data.__class__ is list:
-        return list(value.data)
-    return (
-        [value.element]
-        if value.element is not None and value.origin is not None and value.origin.word == "generator"
-        else []
-    )
 
 
 def _len(frame: Frame, first: Value, call: Call) -> Value:

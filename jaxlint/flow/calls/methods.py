@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxlint.flow.boundaries.clearing import note_clearing
 from jaxlint.flow.boundaries.escaping import escape
 from jaxlint.flow.calls.array_results import data_shaped
+from jaxlint.flow.calls.ordering import ask_for_order
 from jaxlint.flow.calls.sources import per_round
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join
@@ -169,6 +170,9 @@ def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value
     for value in call.values():
         escape(value)
     note_append(frame, name, call)
+    if name == "sort":
+        ask_for_order(frame, ".sort", [receiver], call)
+        return NONE
     if name in ("append", "add", "appendleft") and call.positional:
         add_member(receiver, call.positional[0])
         return NONE
