@@ -27,6 +27,7 @@ from jaxlint.flow.retrace.mutation import Invoked
 from jaxlint.flow.retrace.new_statics import maker_of_static
 from jaxlint.flow.retrace.optional import note_unstable
 from jaxlint.flow.shapes.small_states import is_small_state
+from jaxlint.flow.syntax.taken_out import taken_out
 from jaxlint.index.written_names import dotted_name
 from jaxlint.jax_api.transforms import EAGER, JIT
 from jaxlint.record import replace
@@ -166,7 +167,10 @@ class PendingUse:
         )
         self.nodes = [node for _, _, _, node, _ in names]
         passed = {a.name for a in self.arguments if a.name}
-        self.rebinds = tuple(name for name in frame.targets if name in passed)
+        bound = frame.targets
+        if passed and len(bound) == 1 and bound[0] not in passed:
+            bound = tuple(taken_out(frame, frame.statement))
+        self.rebinds = tuple(name for name in bound if name in passed)
         self.frame_loop: Place | None = frame.innermost_loop()
 
     def fact(self) -> BoundaryUse:
