@@ -34,7 +34,6 @@ MISSES = {
     "17/JAX308/bad_2.py": "to be mended",
     "17/JAX309/bad_2.py": "to be mended",
     "17/JAX310/bad_2.py": "to be mended",
-    "17/JAX313/bad_1.py": "to be mended",
     "17/JAX317/bad_1.py": "to be mended",
     "17/JAX703/bad_2": "to be mended",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",

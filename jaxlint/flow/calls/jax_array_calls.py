@@ -75,8 +75,8 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
 @api_call("lax")
 def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     values = call.values()
-    if last == "softmax":
-        note_softmax(frame, call)
+    if last in ("softmax", "exp"):
+        note_softmax(frame, call, by_hand=last == "exp")
     if (
         last in ("psum", "pmax", "pmin", "pmean")
         and call.positional

@@ -16,6 +16,7 @@ from jaxlint.flow.device_memory.attention_helpers import (
     taken_as,
 )
 from jaxlint.flow.device_memory.attention_products import is_product, is_square, operands, takes_no_keys
+from jaxlint.flow.device_memory.attention_softmax import axis_by_hand, axis_of
 from jaxlint.flow.facts import Attention
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
@@ -45,8 +46,8 @@ class PendingSoftmax(PendingFact):
 
     def fact(self) -> Attention | None:
         frame, node = self.frame, self.node
-        axis = _axis(node)
-        if axis is None or not node.args or (self.by_hand and not _is_normalised(scope_of(frame))):
+        axis = axis_by_hand(Inside(frame), node) if self.by_hand else axis_of(node)
+        if axis is None or not node.args:
             return None
         found = next(_products(node.args[0], Inside(frame), _DEPTH), None)
         if found is None or _is_answered(scope_of(frame)) or _is_in_loop(frame):
@@ -80,26 +81,6 @@ def note_softmax(frame: Frame, call: Call, by_hand: bool = False) -> None:
     """`jax.nn.softmax(…)`, or `jnp.exp(…)` that may be one written out."""
     if not frame.quiet and isinstance(call.node, ast.Call):
         frame.log.append(PendingSoftmax(frame, call.node, by_hand))
-
-
-def _is_normalised(scope: ast.AST) -> bool:
-    """Something is divided by a sum along an axis."""
-    divided = (n.right for n in walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div))
-    return any(
-        isinstance(n, ast.Call) and last_name(n.func) == "sum" for right in divided for n in walk(right)
-    )
-
-
-def _axis(node: ast.Call) -> int | None:
-    """The axis, the last by default; None when it is not in view."""
-    given = [k.value for k in node.keywords if k.arg == "axis"] or node.args[1:2]
-    if not given:
-        return -1
-    try:
-        axis = ast.literal_eval(given[0])
-    except ValueError:
-        return None
-    return axis if isinstance(axis, int) else None
 
 
 def _is_answered(scope: ast.AST) -> bool:
