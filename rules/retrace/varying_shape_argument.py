@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FEW = "few sizes"
 _PARTIAL = ("last partial batch", "possibly partial batch")
+_UNEVEN = ("uneven parts", "possibly uneven parts")
+_PERHAPS = (_PARTIAL[1], _UNEVEN[1])
 _NUMBERS = (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE)
 _OTHERWISE = Tag.DATA_SHAPE | Tag.GROWN  # what JAX105 and JAX106 speak of
 
@@ -83,6 +85,12 @@ def _message(callee: str, value: str, leaf: Operand) -> str:
             f"The last `{value}` {may} shorter than the others, and {callee} is compiled once more for it. "
             "Drop the remainder, or pad it and mask."
         )
+    if leaf.origin_kind in _UNEVEN:
+        may = "may be" if leaf.origin_kind == _UNEVEN[1] else "are"
+        return (
+            f"The first parts that `array_split` gives {may} longer by one than the others, and {callee} is "
+            f"compiled for either length of `{value}`. Drop the remainder, or pad it and mask."
+        )
     return (
         f"{callee} is compiled again for every length of `{value}`. Round lengths up to a few sizes, pad to them "
         "and mask the rest."
@@ -90,12 +98,11 @@ def _message(callee: str, value: str, leaf: Operand) -> str:
 
 
 def _severity(leaf: Operand, ctx: Context) -> Severity | None:
-    perhaps = leaf.origin_kind == _PARTIAL[1]
-    return Severity.INFO if perhaps or ctx.role is ModuleRole.TEST else None
+    return Severity.INFO if leaf.origin_kind in _PERHAPS or ctx.role is ModuleRole.TEST else None
 
 
 def _confidence(fact: BoundaryUse, leaf: Operand) -> Confidence:
-    sure = fact.proof.guard is Guard.NONE and leaf.origin_kind != _PARTIAL[1]
+    sure = fact.proof.guard is Guard.NONE and leaf.origin_kind not in _PERHAPS
     return Confidence.HIGH if sure else Confidence.MEDIUM
 
 

@@ -12,8 +12,8 @@ from jaxlint.flow.domain.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_PARAMET
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.lending import lend
 from jaxlint.flow.precision.weak_types import made_weak
-from jaxlint.flow.retrace.grouping import split_at_groups
 from jaxlint.flow.retrace.growth import lengthened
+from jaxlint.flow.retrace.split_parts import split_unevenly
 from jaxlint.flow.shapes.element_counts import element_count, gives_number
 from jaxlint.flow.shapes.lengths import from_sequence
 from jaxlint.flow.shapes.made_sizes import made_to_size
@@ -54,7 +54,7 @@ def _eager_jnp(frame: Frame, last: str, call: Call, values: list[Value]) -> Valu
     varied = (
         from_sequence(frame, DEVICE, last, call)
         or made_to_size(frame, DEVICE, SIZED.get(last), last, call)
-        or split_at_groups(frame, DEVICE, last, call)
+        or split_unevenly(frame, DEVICE, last, call)
     )
     if varied is not None:
         return varied

@@ -7,8 +7,8 @@ from jaxlint.flow.domain.kinds import ARRAYS, HOST, PARAMETER, SHAPE, TRACED, TR
 from jaxlint.flow.domain.values import HOST_VALUE, SHAPE_VALUE, TRACED_VALUE, UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.copied import of_numpy_call
-from jaxlint.flow.retrace.grouping import split_at_groups
 from jaxlint.flow.retrace.growth import lengthened
+from jaxlint.flow.retrace.split_parts import split_unevenly
 from jaxlint.flow.shapes.element_counts import element_count
 from jaxlint.flow.shapes.lengths import from_sequence
 from jaxlint.flow.shapes.made_sizes import made_to_size
@@ -48,7 +48,7 @@ def _result(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     varied = (
         from_sequence(frame, HOST, last, call)
         or made_to_size(frame, HOST, SIZED.get(last), last, call)
-        or split_at_groups(frame, HOST, last, call)
+        or split_unevenly(frame, HOST, last, call)
     )
     if varied is not None:
         return varied

@@ -17,3 +17,4 @@ ACCUMULATOR = "accumulator"  # what a loop counts up
 # Why a shape varies.
 BOUND, SIZE, LENGTH, FEW = "slice bound", "size", "list length", "few sizes"
 PARTIAL, PERHAPS_PARTIAL = "last partial batch", "possibly partial batch"
+UNEVEN, PERHAPS_UNEVEN = "uneven parts", "possibly uneven parts"

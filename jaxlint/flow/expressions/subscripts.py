@@ -42,6 +42,7 @@ from jaxlint.flow.frame import Call, Frame, evaluate, expression
 from jaxlint.flow.precision import dtypes, weak_types
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.retrace.settled import is_settled
+from jaxlint.flow.shapes.made_sizes import Moving
 from jaxlint.flow.shapes.slices import settled_by, sliced
 from jaxlint.flow.shapes.varied_shapes import varied_part
 from jaxlint.flow.statements.iteration import element_of, picked
@@ -122,16 +123,21 @@ def _of_library_name(frame: Frame, node: ast.Subscript, base: Value, index: Valu
 
 
 def _is_other_axis(origin: Origin | None, index: ast.expr) -> bool:
-    """`x[mask].shape[1]`, `x[a:b].shape[1:]`, `ones(len(x)).shape[1:]`: a mask, a slice or a count by itself
-    changes the length of the first axis alone."""
+    """`x[mask].shape[1]`, `x[a:b].shape[1:]`, `ones(len(x)).shape[1:]`, `ones((n, 8)).shape[1]`: a mask, a slice,
+    a count by itself or the first of several sizes changes the length of the first axis alone."""
     if origin is None:
         return False
+    if isinstance(origin.extra, Moving) and origin.extra.first_only:
+        return _leaves_first(index)
     cut = origin.node
     masked = isinstance(cut, ast.Subscript) and origin.word == "boolean mask"
     counted = isinstance(cut, ast.Call) and isinstance(cut.func, ast.Name) and cut.func.id == "len"
     first_only = not isinstance(cut.slice, ast.Tuple) if masked else counted or isinstance(cut, ast.Slice)  # type: ignore[attr-defined]  # a subscript if masked
-    if not first_only:
-        return False
+    return first_only and _leaves_first(index)
+
+
+def _leaves_first(index: ast.expr) -> bool:
+    """`shape[1:]`, `shape[1]`, `shape[-1]`."""
     first = index.lower if isinstance(index, ast.Slice) else index
     if isinstance(first, ast.UnaryOp):
         return isinstance(first.op, ast.USub) and not isinstance(index, ast.Slice)  # `shape[-1]`

@@ -10,7 +10,6 @@ keys have to come from what is new in each round, once for each member, or from 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from jaxlint.flow.domain.joining import join
 from jaxlint.flow.domain.kinds import CONSTANT, TREE
@@ -24,9 +23,6 @@ from jaxlint.flow.syntax.bindings import bindings_of, look
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 
-_SPLITTING = frozenset({"split", "array_split", "vsplit"})
-_COUNTING = frozenset({"bincount", "multinomial", "unique", "flatnonzero", "nonzero", "searchsorted"})
-_HOPS = 3  # from name to name
 ADDING = frozenset({"append", "add", "extend"})
 _COUNTS = frozenset({"loop index", "enumerate counter", "counter"})
 _FOR = (ast.For, ast.AsyncFor)
@@ -85,25 +81,6 @@ def groupby(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     member = element_of(rows) if rows is not None else UNKNOWN_VALUE
     group = Value(TREE, 0, RAGGED, None, member, Origin(frame.module, call.node, LENGTH))
     return collection(tree([UNKNOWN_VALUE, group]))
-
-
-def split_at_groups(frame: Frame, kind: int, last: str, call: Call) -> Value | None:
-    """`np.split(rows, np.cumsum(np.bincount(labels))[:-1])`: parts as long as there are members of each group."""
-    at = call.argument_node(1, "indices_or_sections") if last in _SPLITTING else None
-    if at is None or not any(last_name(n.func) in _COUNTING for n in _calls_in(frame, at, _HOPS)):
-        return None
-    part = Value(kind, 0, RAGGED, None, None, Origin(frame.module, call.node, LENGTH))
-    return collection(part, Origin(frame.module, call.node, "list"))
-
-
-def _calls_in(frame: Frame, node: ast.expr, hops: int) -> Iterator[ast.Call]:
-    """The calls in an expression, and in what its names are bound to here."""
-    for part in walk(node):
-        if isinstance(part, ast.Call):
-            yield part
-        elif isinstance(part, ast.Name) and hops:
-            for bound in bindings_of(frame).of(part.id):
-                yield from _calls_in(frame, bound, hops - 1)
 
 
 def _container_and_key(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:

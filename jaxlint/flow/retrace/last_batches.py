@@ -46,7 +46,7 @@ def _for_ends(
     start = width(frame, ast.Constant(0), lower)
     if len(call.args) == 3 and start.is_name(target.id):
         step = width(frame, ast.Constant(0), call.args[2])
-        return _remainder(frame, call.args[1], call.args[2]) if step.terms == between.terms else None
+        return remainder(frame, call.args[1], call.args[2]) if step.terms == between.terms else None
     if len(call.args) == 1 and start.is_product(target.id, between):
         return PERHAPS_PARTIAL if _rounds_up(frame, call.args[0]) else ""
     return None
@@ -64,11 +64,11 @@ def _while_ends(frame: Frame, loop: ast.While, lower: ast.expr, between: Width) 
         n.value for n in loop.body if isinstance(n, ast.AugAssign) and getattr(n.target, "id", "") == name
     ]
     if len(steps) == 1 and width(frame, ast.Constant(0), steps[0]).terms == between.terms:
-        return _remainder(frame, test.comparators[0], steps[0])
+        return remainder(frame, test.comparators[0], steps[0])
     return None
 
 
-def _remainder(frame: Frame, stop: ast.expr, step: ast.expr) -> str:
+def remainder(frame: Frame, stop: ast.expr, step: ast.expr) -> str:
     """What is left behind the last full batch."""
     end, size = look(frame, stop), look(frame, step)
     if end.kind == CONSTANT and size.kind == CONSTANT and type(end.data) is type(size.data) is int:

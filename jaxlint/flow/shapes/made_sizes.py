@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from jaxlint.flow.domain.joining import join_all
 from jaxlint.flow.domain.kinds import TREE
@@ -12,6 +13,17 @@ from jaxlint.flow.domain.values import Origin, Value, collection, parts
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.shapes.size_movement import movement
 from jaxlint.flow.shapes.slices import of_slice
+from jaxlint.flow.syntax.bindings import resolved
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import last_name
+
+
+class Moving(NamedTuple):
+    """`Origin.extra` of an array of a size that is not the same each time."""
+
+    first_only: bool  # no axis but the first one moves
+    missing: bool  # it is as long as something else is too short: `np.zeros(n - len(x))`
+
 
 Sizes = tuple[tuple[int, ...], tuple[str, ...]]  # positions and keywords of what must be static sizes
 
@@ -43,12 +55,33 @@ def size(frame: Frame, kind: int, node: ast.AST, value: Value) -> Value | None:
         nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
         exact = len(nodes) == len(value.data)
         members = [(nodes[i] if exact else node, member) for i, member in enumerate(value.data)]
-    for at, member in members:
-        moving = movement(frame, at, member)
-        if moving is not None:
-            origin = Origin(frame.module, node, FEW if moving.few else SIZE)
-            return Value(kind, moving.varies, RAGGED, None, None, origin)
-    return None
+    moves = [movement(frame, at, member) for at, member in members]
+    moving = next((found for found in moves if found is not None), None)
+    missing = _is_missing(frame, node)
+    if moving is None:
+        extra = Moving(True, missing)
+        return Value(kind, origin=Origin(frame.module, node, SIZE, extra)) if missing else None
+    extra = Moving(len(moves) > 1 and not any(moves[1:]), missing)
+    origin = Origin(frame.module, node, FEW if moving.few else SIZE, extra)
+    return Value(kind, moving.varies, RAGGED, None, None, origin)
+
+
+def _is_missing(frame: Frame, node: ast.AST) -> bool:
+    """`n - len(x)`, in a size or in what a name of it is bound to."""
+    bound = (resolved(frame, part) for part in walk(node) if isinstance(part, ast.Name))
+    return any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) and _asks_length(frame, part.right)
+        for whole in (node, *bound)
+        for part in walk(whole)
+    )
+
+
+def _asks_length(frame: Frame, node: ast.expr) -> bool:
+    return any(
+        last_name(part.func) == "len" if isinstance(part, ast.Call) else part.attr in ("shape", "size")
+        for part in walk(resolved(frame, node))
+        if isinstance(part, (ast.Call, ast.Attribute))
+    )
 
 
 def _arange(frame: Frame, kind: int, call: Call) -> Value | None:

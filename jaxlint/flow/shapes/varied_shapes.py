@@ -7,6 +7,7 @@ from jaxlint.flow.domain.origin_words import FEW, SIZE
 from jaxlint.flow.domain.tags import SHAPED
 from jaxlint.flow.domain.values import Value, parts
 from jaxlint.flow.frame import Call
+from jaxlint.flow.shapes.made_sizes import Moving
 from jaxlint.jax_api.arrays import OWN_SHAPE, REDUCTIONS
 
 
@@ -25,7 +26,8 @@ def varied_part(values: list[Value]) -> Value | None:
 def _is_padded(members: list[Value]) -> bool:
     """`[batch, np.zeros(size - len(batch))]`: what has a size of its own fills up what is missing."""
     fillings = [m for m in members if m.origin is not None and m.origin.word in (SIZE, FEW)]
-    return 0 < len(fillings) < len(members)
+    filled = any(isinstance(m.origin.extra, Moving) and m.origin.extra.missing for m in fillings if m.origin)
+    return filled or 0 < len(fillings) < len(members)
 
 
 def settles(name: str, call: Call, axis_position: int) -> bool:

@@ -93,7 +93,10 @@ def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> V
     iterable = as_keys(iterable)
     element = element_of(iterable)
     most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
-    bounded = iterable.data.__class__ is list and len(iterable.data) <= most
+    if iterable.data.__class__ is list:
+        bounded = len(iterable.data) <= most
+    else:  # a generator or a comprehension that goes through few values itself
+        bounded = element.kind == SCALAR and element.varies >= PER_ITERATION and bool(element.tags & BOUNDED)
     origin = element.origin or Origin(frame.module, source, "list element")
     each = _each(element, origin, bounded)
     if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
