@@ -29,7 +29,6 @@ MISSES = {
     "17/JAX108/bad_1.py": "to be mended",
     "17/JAX112/bad_2.py": "to be mended",
     "17/JAX304/bad_2.py": "to be mended",
-    "17/JAX308/bad_2.py": "to be mended",
     "17/JAX309/bad_2.py": "to be mended",
     "17/JAX310/bad_2.py": "to be mended",
     "17/JAX317/bad_1.py": "to be mended",

@@ -25,14 +25,15 @@ Loops = (ast.For, ast.AsyncFor, ast.While)
 
 class GrowingCall(NamedTuple):
     """A loop that calls what fills the container: the frame it stands in, what it runs over (see `facts.Append`),
-    and what is known of the container there. `rounds` is the code that runs in each round: the loop, and the
-    functions on the way."""
+    and what is known of the container there. `around` are the loops that the container grows in, that loop first.
+    `rounds` is the code that runs in each round: the loop, and the functions on the way."""
 
     frame: Frame
     loop: ast.For | ast.AsyncFor | ast.While
     over: str
     emptied: bool
     sampled: bool
+    around: tuple[ast.For | ast.AsyncFor | ast.While, ...]
     rounds: tuple[Place, ...]
 
 
@@ -55,7 +56,8 @@ def growing_call(frame: Frame, name: str, depth: int = _DEPTH) -> GrowingCall | 
         for loop, kind in sorted(zip(loops, kinds, strict=True), key=lambda pair: pair[1] not in ENDLESS):
             emptied = is_emptied(caller, there, loop, scope_of(caller))
             rounds = (caller.place(loop), frame.place(scope_of(frame)))
-            return GrowingCall(caller, loop, kind, emptied, is_sampled(loop, call), rounds)
+            around = tuple(loops[loops.index(loop) :])
+            return GrowingCall(caller, loop, kind, emptied, is_sampled(loop, call), around, rounds)
         farther = growing_call(caller, there, depth - 1) if not _loops(caller, call) else None
         if farther is not None:
             return farther._replace(rounds=(*farther.rounds, frame.place(scope_of(frame))))

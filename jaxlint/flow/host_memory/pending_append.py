@@ -23,9 +23,9 @@ from jaxlint.flow.host_memory.growing_loops import (
 )
 from jaxlint.flow.host_memory.host_copies import copy_of_device_array
 from jaxlint.flow.host_memory.kept_bounds import is_emptied, is_joined, is_sampled
+from jaxlint.flow.host_memory.kept_rounds import adds_in, all_rounds, kind_of_loops
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.statements.loop_sources import has_decoder, is_decoded, is_generated, kind_of_loop
-from jaxlint.flow.statements.rounds import counted_members
 from jaxlint.flow.syntax.bindings import Bindings, bindings_of, scope_of
 from jaxlint.flow.syntax.outputs import is_called_a_number, output_of
 from jaxlint.index.walking import walk
@@ -77,6 +77,7 @@ class PendingAppend(PendingFact):
         copy = self.copy is not None or handed
         if self.value.kind in (UNKNOWN, INSTANCE) and not copy and not decoded and output is None:
             return None
+        loops = self._growing()
         fact = Append(
             frame.place(self.node),
             frame.symbol,
@@ -84,19 +85,32 @@ class PendingAppend(PendingFact):
             container=self.container,
             value=operand(frame, self.value_node, self.value),
             loop=frame.place(self.loop) if self.loop is not None else None,
-            over=kind_of_loop(frame, self.loop, bindings),
+            over=kind_of_loops(frame, loops, bindings),
             emptied=is_emptied(frame, self.container, self.loop, scope),
             sampled=is_sampled(self.loop, self.node),
             host_copy=copy,
             decoded=decoded,
             output=output.what if output is not None else "",
             made_by=output.call if output is not None else None,
-            rounds=_rounds(frame, self.loop),
+            rounds=all_rounds(frame, loops),
             collected=isinstance(self.node, (ast.ListComp, ast.DictComp)),
             joined=is_joined(self.container, scope),
         )
         ends = fact.loop is None or (fact.made_by is None and fact.over not in ENDLESS)
         return self._in_callers_loop(fact) if ends else fact
+
+    def _growing(self) -> list[Any]:
+        """The loops of this function that the container grows in, the innermost first."""
+        if self.loop not in self.around:
+            return [self.loop] if self.loop is not None else []
+        outer = reversed(self.around[: self.around.index(self.loop)])
+        return [self.loop, *takewhile(lambda loop: self._grows_in(loop, self.frame), outer)]
+
+    def _grows_in(self, loop: Any, at: Frame) -> bool:
+        """Whether a loop, here or where a call comes from, goes on with what the round before left."""
+        if makes_anew(loop, self.container) or is_emptied(at, self.container, loop, loop):
+            return False
+        return adds_in(self.frame, self.node, self.container, at, loop)
 
     def _in_callers_loop(self, fact: Append) -> Append:
         """The same fact, with the loop that calls the function: what it keeps has to be made in the rounds of that
@@ -110,11 +124,13 @@ class PendingAppend(PendingFact):
             made = any(place.contains(fact.made_by) for place in called.rounds)
         if not made:
             return fact
+        at = called.frame
+        loops = [called.loop, *takewhile(lambda loop: self._grows_in(loop, at), called.around[1:])]
         return replace(
             fact,
-            loop=called.frame.place(called.loop),
-            over=called.over,
-            rounds=_rounds(called.frame, called.loop),
+            loop=at.place(called.loop),
+            over=called.over if called.over != "literal" else kind_of_loops(at, loops, bindings_of(at)),
+            rounds=all_rounds(at, loops),
             emptied=fact.emptied or called.emptied,
             sampled=fact.sampled or called.sampled or is_sampled(scope_of(self.frame), self.node),
         )
@@ -200,13 +216,6 @@ class PendingAppend(PendingFact):
             )
             for call in calls
         )
-
-
-def _rounds(frame: Frame, loop: ast.AST | None) -> int | None:
-    """How many times a loop goes round, where that is in view."""
-    if not isinstance(loop, (ast.For, ast.ListComp, ast.DictComp)):
-        return None
-    return counted_members(frame, loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter)
 
 
 def _first_name(node: ast.expr) -> str:
