@@ -27,7 +27,6 @@ MISSES = {
     "17/JAX105/bad_2.py": "to be mended",
     "17/JAX107/bad_1.py": "to be mended",
     "17/JAX108/bad_1.py": "to be mended",
-    "17/JAX112/bad_2.py": "to be mended",
     "17/JAX304/bad_2.py": "to be mended",
     "17/JAX309/bad_2.py": "to be mended",
     "17/JAX310/bad_2.py": "to be mended",

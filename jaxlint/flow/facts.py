@@ -291,13 +291,15 @@ class CachesCleared(Fact):
     """Compiled code is thrown away: all of it, or that of one boundary (`step.clear_cache()`).
 
     `loop` is the innermost loop around the call, here. `sometimes`: it stands under a test, inside that loop if
-    there is one.
+    there is one. `consumers` are the bodies of the loops over what this code gives, as a generator does: it runs
+    again between their rounds.
     """
 
     api: str
     boundary: Boundary | None = None
     loop: Place | None = None
     sometimes: bool = False
+    consumers: tuple[Place, ...] = ()
 
 
 @record

@@ -70,6 +70,8 @@ class Run:
         self.field_carries: dict[tuple[object, str], Carry] = {}  # see flow.field_carry
         self.field_stores: dict[tuple[object, str], list[FieldStored]] = {}  # see flow.retrace.restarts
         self.field_leaves: dict[int, tuple[object, str, Carry]] = {}
+        # Loops: what they go through, and their bodies; None until a generator throws compiled code away.
+        self.consumers: list[tuple[Frame, ast.expr, Place]] | None = None
         self.resized: dict[ast.AST, dict[str, ast.AST]] = {}  # see flow.lengths
         self.filled: dict[tuple[ast.AST, str], ast.AST | None] = {}  # see flow.filled
         # Evaluations that a gradient is taken of, and all they call: see flow.remat.

@@ -26,15 +26,16 @@ class ClearCachesInLoop(Rule):
     """`jax.clear_caches()` runs in every round of a loop around a jitted call."""
 
     def suspect(self, fact: CachesCleared) -> bool:
-        again = fact.loop is not None or _repeated_by(fact) is not None
+        again = fact.loop is not None or bool(fact.consumers) or _repeated_by(fact) is not None
         return again and not fact.sometimes and fact.proof.level == "eager"
 
     def check(self, fact: CachesCleared, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
-        loop = fact.loop or _loop_around(_repeated_by(fact), ctx)
-        if loop is None or ctx.role is ModuleRole.TEST or _over_configurations(loop, ctx):
+        if ctx.role is ModuleRole.TEST:
             return
-        uses = [use for use in ctx.facts(BoundaryUse) if _is_lost(fact, use, loop, ctx)]
-        if not uses or any(_needs_another(use) for use in uses) or _measures(fact, uses, loop, ctx):
+        loops = [fact.loop or _loop_around(_repeated_by(fact), ctx), *fact.consumers]
+        lost = ((loop, _lost_in(loop, fact, ctx)) for loop in loops if loop is not None)
+        loop, uses = next(((loop, uses) for loop, uses in lost if uses), (fact.place, []))
+        if not uses:
             return
         place = next((p for p in _path(uses[0]) if loop.contains(p)), uses[0].place)
         name = wording.function_name(uses[0].boundary)
@@ -50,6 +51,15 @@ class ClearCachesInLoop(Rule):
             ],
             fix=_fix(node, ctx),
         )
+
+
+def _lost_in(loop: Place, fact: CachesCleared, ctx: Context) -> list[BoundaryUse]:
+    """The boundaries that each round of the loop compiles again because of the clearing, and for nothing else."""
+    if _over_configurations(loop, ctx):
+        return []
+    uses = [use for use in ctx.facts(BoundaryUse) if _is_lost(fact, use, loop, ctx)]
+    kept = any(_needs_another(use) for use in uses) or _measures(fact, uses, loop, ctx)
+    return [] if kept else uses
 
 
 def _repeated_by(fact: CachesCleared) -> Place | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jaxlint.flow.boundaries.clearing import note_consumer
 from jaxlint.flow.boundaries.escaping import escape_all
 from jaxlint.flow.domain.kinds import DEVICE, HOST, TRACED, TREE
 from jaxlint.flow.domain.tags import DATA_SHAPE, EVEN, SHAPED, TOGETHER
@@ -33,6 +34,7 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
     for generator in node.generators:
         iterable = as_iterable(frame, evaluate(frame, generator.iter), generator.iter)
         traced.iterate(frame, generator.iter, iterable)
+        note_consumer(frame, generator.iter, [node.value if isinstance(node, ast.DictComp) else node.elt])
         if not literal:
             frame.loop += 1
             deeper += 1

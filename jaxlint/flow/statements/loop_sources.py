@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from jaxlint.flow.domain.functions import Function
@@ -19,6 +20,7 @@ _DECODERS = pattern(r"VideoCapture|VideoReader|get_reader|imiter|to_ndarray|read
 _VIDEO_LIBRARIES = frozenset({"cv2", "imageio", "av", "decord", "skvideo", "mediapy", "torchvision"})
 _STREAMS = pattern(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
 _LOADERS = pattern(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
+MEMBER_METHODS = ("__next__", "__getitem__")
 _WRAPPERS = frozenset(
     {"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"}
 )
@@ -110,6 +112,28 @@ def is_generated(frame: Frame, loop: Any) -> bool:
     while isinstance(source, ast.Call) and last_name(source.func) in _WRAPPERS and source.args:
         source = source.args[0]
     return source is not None and _yields(frame, source, 3)
+
+
+def givers(frame: Frame, source: ast.expr, depth: int = 3) -> Iterator[Function]:
+    """The project's functions that give what a loop runs over, one member after the other: generators, and the
+    `__next__` or `__getitem__` of a class."""
+    while (
+        isinstance(source, ast.Call) and last_name(source.func) in (*_WRAPPERS, "zip", "map") and source.args
+    ):
+        for other in source.args[1:]:
+            yield from givers(frame, other, depth)
+        source = source.args[0]
+    if isinstance(source, ast.Name) and depth:
+        bound = bindings_of(frame).of(source.id)
+        for at, given in [(frame, b) for b in bound[-1:]] or passed_for(frame, source.id):
+            yield from givers(at, given, depth - 1)
+    generator = _generator(frame, source)
+    if generator is not None:
+        yield generator
+    value = look(frame, source)
+    if value.kind == INSTANCE:
+        methods = map(value.data.cls.methods.get, MEMBER_METHODS)
+        yield from (method for method in methods if method is not None)
 
 
 def _yields(frame: Frame, source: ast.expr, depth: int) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from jaxlint.flow.boundaries.clearing import note_consumer
 from jaxlint.flow.domain.joining import join, join_environments
 from jaxlint.flow.domain.kinds import (
     ARRAYS,
@@ -44,6 +45,7 @@ def for_(frame: Frame, node: ast.For | ast.AsyncFor) -> bool:
     frame.statement = node
     iterable = as_iterable(frame, evaluate(frame, node.iter), node.iter)
     traced.iterate(frame, node.iter, iterable)
+    note_consumer(frame, node.iter, node.body)
 
     def head() -> None:
         assign(frame, node.target, iterated(frame, iterable, node.iter, node))
