@@ -40,9 +40,11 @@ def _nested(scope: Scope) -> dict[str, ast.AST]:
     """The functions defined in a function, by name."""
     if scope.node is scope.module.tree:
         return {}
-    return {
-        n.name: n for n in own_nodes(scope.node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
-    }
+    known: dict[str, ast.AST] | None = scope.node.__dict__.get("nested")
+    if known is None:
+        defined = (n for n in own_nodes(scope.node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        known = scope.node.__dict__["nested"] = {n.name: n for n in defined}  # once for each tree
+    return known
 
 
 class Callees:
