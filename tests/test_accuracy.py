@@ -30,7 +30,6 @@ MISSES = {
     "17/JAX304/bad_2.py": "to be mended",
     "17/JAX309/bad_2.py": "to be mended",
     "17/JAX310/bad_2.py": "to be mended",
-    "17/JAX317/bad_1.py": "to be mended",
     "17/JAX703/bad_2": "to be mended",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",
     "1/JAX402/bad_4.py": "a dict of compiled programs by shape is JAX404's",

@@ -10,17 +10,14 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jaxlint.flow.device_memory.sharing_callees import Callees, Place
+from jaxlint.flow.device_memory.same_arrays import SameArrays
+from jaxlint.flow.device_memory.sharing_callees import Place
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.last_bindings import last_binding
 from jaxlint.index.walking import nodes_of, own_nodes, walk
 
 _DEPTH = 12
-# What gives back the very array it is given (measured).
-_SAME = frozenset(
-    {"asarray", "device_put", "block_until_ready", "stop_gradient", "freeze", "unfreeze", "cast"}
-)
 _BUILDERS = frozenset({"create", "replace", "_replace", "dict", "tuple", "list", "OrderedDict", "FrozenDict"})
 _NO_ARRAYS = frozenset(
     {"shape", "dtype", "ndim", "size", "apply_fn", "tx", "config", "apply", "init", "update"}
@@ -43,7 +40,7 @@ class Source(NamedTuple):
         return made if inside and made is not self.node else None
 
 
-class Sources(Callees):
+class Sources(SameArrays):
     """Finds where the arrays in an expression come from."""
 
     def of(self, node: ast.expr, at: Place, depth: int = _DEPTH) -> Iterator[Source]:
@@ -62,11 +59,15 @@ class Sources(Callees):
         elif isinstance(node, (ast.Tuple, ast.List)):
             for item in node.elts:
                 yield from self.of(item, at, depth - 1)
+        elif isinstance(node, (ast.ListComp, ast.DictComp)) and (tree := self.same_members(node, at)):
+            yield from self.of(tree, at, depth - 1)
         elif isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Name):
             drawn = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
             for source in self.of(node.elt, at, depth - 1) if node.elt.id not in drawn else ():
                 yield source
                 yield source._replace(module=at.module, node=node.elt, doubled=True)
+        elif isinstance(node, ast.Dict) and node.keys == [None]:  # `{**params}`
+            yield from self.of(node.values[0], at, depth - 1)
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
@@ -133,11 +134,9 @@ class Sources(Callees):
             if isinstance(callee, ast.Name)
             else ""
         )
-        if name in _SAME and node.args:
-            yield from self.of(node.args[0], at, depth - 1)
-            return
-        if name in ("map", "tree_map") and len(node.args) == 2 and _is_identity(node.args[0]):
-            yield from self.of(node.args[1], at, depth - 1)
+        same = self.same_as(node, at)
+        if same is not None:
+            yield from self.of(same, at, depth - 1)
             return
         function, is_container = self.callee(callee, at)
         if function is not None:
@@ -216,12 +215,3 @@ def shared(sources: list[tuple[Source, bool]]) -> Iterator[tuple[Source, Source]
             short = min(len(earlier.way), len(later.way))
             if (earlier_donated or later_donated) and earlier.way[:short] == later.way[:short]:
                 yield _told_apart(earlier, later)
-
-
-def _is_identity(node: ast.expr) -> bool:
-    """`lambda x: x`."""
-    return (
-        isinstance(node, ast.Lambda)
-        and isinstance(node.body, ast.Name)
-        and [a.arg for a in node.args.args] == [node.body.id]
-    )
