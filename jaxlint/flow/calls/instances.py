@@ -60,7 +60,7 @@ def instantiate(frame: Frame, cls: ClassInfo, call: Call) -> Value:
                 frame.proof(),
                 class_place=cls.module.header(cls.node),
                 class_name=cls.qualname,
-                in_loop=frame.loop > 0,
+                in_loop=frame.loop > 0 or frame.literal_loops > 0,
                 holds_arrays=holds_arrays(value),
             )
         )
