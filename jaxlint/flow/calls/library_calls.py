@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxlint.flow.boundaries.escaping import escape_arguments
+from jaxlint.flow.calls.holders import with_kept
 from jaxlint.flow.calls.sources import draw
 from jaxlint.flow.domain.values import TRACED_PARAMETER, TRACED_VALUE, UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.frame import API_CALLS, Call, Frame
@@ -10,6 +11,7 @@ from jaxlint.flow.precision import dtypes, upcasts, weak_types
 from jaxlint.flow.trace import effects, impure, masks
 from jaxlint.jax_api.categories import category
 from jaxlint.jax_api.effects import is_printing
+from jaxlint.jax_api.holders import HOLDERS
 from jaxlint.jax_api.layers import HAIKU_ARRAYS
 from jaxlint.jax_api.precision import TREE_CASTS, solver
 from jaxlint.jax_api.solvers import ON_HOST, SOLVERS
@@ -31,6 +33,11 @@ def call_library(frame: Frame, dotted: str, call: Call) -> Value:
 
 def call_api(frame: Frame, dotted: str, call: Call) -> Value:
     """What a call of a library name gives."""
+    result = _result(frame, dotted, call)
+    return with_kept(frame, dotted, call, result) if dotted in HOLDERS and not frame.level else result
+
+
+def _result(frame: Frame, dotted: str, call: Call) -> Value:
     kind, last = category(dotted)
     if dotted in SOLVERS:
         # Not at the top: a solver calls the functions it is given, through flow.calls.

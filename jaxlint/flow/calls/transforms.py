@@ -105,11 +105,12 @@ def partial_closure(frame: Frame, held: PartialApi) -> Closure | None:
 
 @api_call("value_partial")
 def value_partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
-    """`eqx.Partial` and `jax.tree_util.Partial` are pytrees: not made anew for a cache."""
+    """`eqx.Partial` and `jax.tree_util.Partial` are pytrees: made anew for a cache where their function is."""
     result = partial(frame, dotted, last, call)
-    if result.kind == FUNCTION:
-        result.data.via = ""
-        result.data.home = None
+    function = call.argument(0, "func", "fun", "f")
+    if result.kind == FUNCTION and function is not None and function.kind == FUNCTION:
+        made, given = result.data, function.data
+        made.via, made.home, made.loop, made.node = given.via, given.home, given.loop, given.node
     return result if result.kind == FUNCTION else UNKNOWN_VALUE
 
 
