@@ -28,7 +28,7 @@ MISSES = {
     "17/JAX304/bad_2.py": "to be mended",
     "17/JAX309/bad_2.py": "to be mended",
     "17/JAX310/bad_2.py": "to be mended",
-    "17/JAX703/bad_2": "to be mended",
+    "17/JAX703/bad_2": "the wheels that `jax[cuda12]` brings ask for cuDNN 9.8 or newer themselves: no hazard",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",
     "1/JAX402/bad_4.py": "a dict of compiled programs by shape is JAX404's",
     "2/JAX108/bad_4": "instances of subclasses, made through a variable in another module",
