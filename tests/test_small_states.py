@@ -22,6 +22,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import linen as nn
+from flax import nnx
 from flax.training.train_state import TrainState
 
 
@@ -280,6 +281,33 @@ def main(key):
 
 main(jax.random.key(0))
 """
+_IN_PLACE = """\
+class Net(nnx.Module):
+    def __init__(self, width, rngs):
+        self.hidden = nnx.Linear(8, width, kernel_init=nnx.initializers.normal(0.02), rngs=rngs)
+        self.drop = nnx.Dropout(0.1, rngs=rngs)
+        self.out = nnx.Conv(width, 1, kernel_size=(3, 3), rngs=rngs)
+
+    def __call__(self, x):
+        return self.out(self.drop(self.hidden(x)))
+
+
+@nnx.jit
+def fit(model, optimizer, x):
+    loss, grads = nnx.value_and_grad(lambda model: model(x).mean())(model)
+    optimizer.update(model, grads)
+    return loss
+
+
+def main():
+    model = Net({size}, nnx.Rngs(0))
+    optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+    for _ in range(10):
+        fit(model, optimizer, jnp.ones((4, 8, 8)))
+
+
+main()
+"""
 _MODEL = """\
 TABLE = jnp.ones(1 << 22)
 
@@ -314,7 +342,7 @@ main(jax.random.key(0), jax.random.normal(jax.random.key(1), (2, 4)))
             _TWO_STATES,
             _A_LAYER,
         ),
-        *(_A_MODEL, _AN_OPTIMIZER, _A_TRAIN_STATE, _CHOSEN, _LINEN, _HAIKU, _FROM_THE_INPUT),
+        *(_A_MODEL, _AN_OPTIMIZER, _A_TRAIN_STATE, _CHOSEN, _LINEN, _HAIKU, _FROM_THE_INPUT, _IN_PLACE),
     ],
 )
 @pytest.mark.parametrize(("size", "severity"), [(32, Severity.INFO), (1 << 24, Severity.WARNING)])

@@ -51,6 +51,16 @@ def _scale_and_shift(shape: Size) -> int:
     return 2 * math.prod(shape)
 
 
+def _filter(inputs: Size, outputs: Size, kernel: Size) -> int:
+    """Of nnx, where one number is a kernel of one axis."""
+    return _linear(inputs, outputs) * math.prod(kernel)
+
+
+def _streams() -> int:
+    """A key and a count for each stream of random numbers."""
+    return 64
+
+
 def _nothing() -> int:
     return 0
 
@@ -80,6 +90,16 @@ LAYERS: dict[str, Layer] = {
     "flax.nnx.LayerNorm": Layer(("num_features",), _scale_and_shift),
     "flax.nnx.RMSNorm": Layer(("num_features",), _scale_and_shift),
     "flax.nnx.BatchNorm": Layer(("num_features",), lambda features: 4 * features[0]),
+    "flax.nnx.GroupNorm": Layer(("num_features",), _scale_and_shift),
+    **{
+        f"flax.nnx.{kind}": Layer(("in_features", "out_features", "kernel_size"), _filter)
+        for kind in ("Conv", "ConvTranspose")
+    },
+    "flax.nnx.GRUCell": Layer(("in_features", "hidden_features"), _cell(3)),
+    "flax.nnx.LSTMCell": Layer(("in_features", "hidden_features"), _cell(4)),
+    "flax.nnx.OptimizedLSTMCell": Layer(("in_features", "hidden_features"), _cell(4)),
+    "flax.nnx.Rngs": Layer((), _streams),
+    "flax.nnx.Dropout": Layer((), _streams),
 }  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def _replaced(use: BoundaryUse) -> list[Operand]:
 
 
 def _all_small(uses: Iterable[BoundaryUse], slots: Sequence[donation.Slot]) -> bool:
-    """What the result replaces by name, or, where nothing is (nnx steps change in place), all that is passed there."""
+    """What the result replaces by name; where nothing is (nnx steps change in place), all that is passed there."""
     given = [value for use in uses for value in use.arguments if donation.slot(value) in slots]
     replaced = [value for use in uses for value in _replaced(use) if donation.slot(value) in slots]
     passed = replaced or [value for value in given if value.kind not in _OFF_DEVICE]

@@ -11,7 +11,9 @@ from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.jax_api.layer_sizes import LAYERS, OPTIMIZER_TREES, Size
 
 _HOLDING_NOTHING = frozenset((API, CONSTANT, FUNCTION))
-_NO_SIZES = frozenset({"key", "rngs", "stride", "padding", "dilation"})
+_NO_SIZES = frozenset(
+    {"key", "rngs", "stride", "strides", "padding", "dilation", "kernel_init", "bias_init", "embedding_init"}
+)
 _PARTS = 16  # of a chain
 _COUNTS = 4 * _PARTS  # the numbers that an optimiser's state keeps: counts of steps, rates
 
