@@ -26,7 +26,6 @@ MISSES = {
     "17/JAX101/bad_2.py": "to be mended",
     "17/JAX105/bad_2.py": "to be mended",
     "17/JAX304/bad_2.py": "to be mended",
-    "17/JAX309/bad_2.py": "to be mended",
     "17/JAX310/bad_2.py": "to be mended",
     "17/JAX703/bad_2": "the wheels that `jax[cuda12]` brings ask for cuDNN 9.8 or newer themselves: no hazard",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",

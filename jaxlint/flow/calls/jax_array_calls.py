@@ -8,7 +8,7 @@ from jaxlint.flow.device_memory.attention import note_softmax
 from jaxlint.flow.device_memory.datasets import note_transfer
 from jaxlint.flow.domain.kinds import ARRAYS, CONSTANT, DEVICE, SCALAR, SHAPE, TRACED
 from jaxlint.flow.domain.tags import DATA_SHAPE, MEMBER
-from jaxlint.flow.domain.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_PARAMETER, TRACED_VALUE, Value
+from jaxlint.flow.domain.values import DEVICE_VALUE, SHAPE_VALUE, TRACED_VALUE, Value
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.host_memory.lending import lend
 from jaxlint.flow.precision.weak_types import made_weak
@@ -101,5 +101,5 @@ def lax(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             return lengthened(frame, Value(TRACED), call)
         if gives_number(last, call):
             return TRACED_NUMBER
-        return TRACED_PARAMETER if last in RNG_SPLITTERS else TRACED_VALUE
+        return TRACED_VALUE
     return Value(DEVICE)

@@ -26,7 +26,7 @@ _CONTAINER = pattern(
     re.IGNORECASE,
 )
 
-_SAME_LENGTH = frozenset({"enumerate", "reversed", "list", "tuple", "tqdm", "track"})
+SAME_LENGTH = frozenset({"enumerate", "reversed", "list", "tuple", "tqdm", "track"})
 _LEAVING = (ast.Break, ast.Continue, ast.Return)
 
 
@@ -50,7 +50,7 @@ def how_often(frame: Frame, iterable: Value, source: ast.expr) -> Rounds | None:
     if not source.args:
         return None
     name = last_name(source.func)
-    if name in _SAME_LENGTH:
+    if name in SAME_LENGTH:
         return how_often(frame, look(frame, source.args[0]), source.args[0])
     if name != "zip" or any(isinstance(a, ast.Starred) for a in source.args):
         return None
@@ -128,7 +128,7 @@ def counted_members(frame: Frame, source: ast.expr) -> int | None:
     if not isinstance(source, ast.Call):
         return None
     name = last_name(source.func)
-    if name in _SAME_LENGTH and source.args:
+    if name in SAME_LENGTH and source.args:
         return counted_members(frame, source.args[0])
     if name == "zip":
         known = [count for a in source.args if (count := counted_members(frame, a)) is not None]

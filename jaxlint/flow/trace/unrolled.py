@@ -12,6 +12,7 @@ from jaxlint.flow.frame import Frame, Loop, evaluate
 from jaxlint.flow.statements.rounds import Rounds, counted, how_often
 from jaxlint.flow.syntax.bindings import bindings_of
 from jaxlint.flow.trace.left_arrays import all_nodes, holds_tracers, leaves_arrays, stored
+from jaxlint.flow.trace.unrolled_rows import over_rows
 from jaxlint.index.walking import walk
 from jaxlint.index.written_names import dotted_name
 
@@ -35,7 +36,7 @@ def note_loop(frame: Frame, loop: Loop, before: dict[str, Value]) -> None:
             node.test.left if isinstance(node.test, ast.Compare) else None,
         )
     elif isinstance(node, ast.For) and loop.iterable is not None:
-        found, target = how_often(frame, loop.iterable, node.iter), node.target
+        found, target = how_often(frame, loop.iterable, node.iter) or over_rows(frame, node), node.target
     else:
         return
     if found is None:
