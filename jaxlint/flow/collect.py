@@ -194,7 +194,8 @@ class Collector:
         if repeated is not None and isinstance(fact, BoundaryUse):
             fact = _varying_by_call(fact)
         elif repeated is not None and isinstance(fact, FieldStore):
-            fact = replace(fact, value=_upgraded(fact.value), in_loop=True)
+            loop = fact.loop or self._loop_around(repeated)
+            fact = replace(fact, value=_upgraded(fact.value), in_loop=True, loop=loop)
         elif isinstance(fact, Append) and fact.loop is None and repeated in self._repeating:
             seldom = fact.sampled or is_seldom(test for way in self._path for test in way.tests)
             fact = replace(
@@ -208,6 +209,11 @@ class Collector:
             order = _parting(root, chain, fact.start)
             fact = replace(fact, after_device_use=root.device, order=order)
         self.facts.append(replace(fact, proof=proof))
+
+    def _loop_around(self, repeated: Place) -> Place | None:
+        """The loop around a call that code is repeated by."""
+        call = self._repeating.get(repeated)
+        return call.module.place(call.loop) if call is not None and call.loop is not None else None
 
     def _used(self, item: Any, root: Root, chain: tuple[Step, ...]) -> None:
         """A jitted function that runs uses the device, too."""

@@ -63,6 +63,7 @@ class Called(NamedTuple):
     declared: bool = False  # traced as a transform declares, before any call
     tests: tuple[ast.AST, ...] = ()  # those around it
     scope: ast.AST | None = None  # the function or module that calls
+    loop: ast.AST | None = None  # the innermost one around it there
 
     @property
     def remembered(self) -> bool:

@@ -322,13 +322,15 @@ class Instantiation(Fact):
 
 @record
 class FieldStore(Fact):
-    """`obj.field = value` where the object is an instance in view (not `self` in its own __init__)."""
+    """`obj.field = value` where the object is an instance in view (not `self` in its own __init__). `loop` is the
+    innermost loop around it, or around the call in a loop that leads to it."""
 
     owner: Operand
     field: str
     value: Operand
     in_loop: bool
     family: str = ""  # "nnx" when the owner is a flax.nnx.Module
+    loop: Place | None = None
 
 
 @record

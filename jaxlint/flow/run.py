@@ -213,7 +213,9 @@ class Run:
         scope = scope_of(caller)
         evaluation.entries.append((caller, node))
         in_loop = caller.loop > 0 and not runs_once(scope, node)
-        return Called(node, caller.module, evaluation, in_loop, bool(tests), declared, tests, scope)
+        around = [loop.node for loop in caller.loops[-1:]]
+        loop = [*around, *caller.comprehensions][-1] if around or caller.comprehensions else None
+        return Called(node, caller.module, evaluation, in_loop, bool(tests), declared, tests, scope, loop)
 
     def generic(self, frame: Frame, closure: Closure) -> Evaluation | None:
         """An eager function with unknown arguments."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Edit, Finding, Fix, Place, Related, Span
-from jaxlint.flow.facts import BoundaryUse, CachesCleared, Fact, JitCall, ModuleRole
+from jaxlint.flow.facts import BoundaryUse, CachesCleared, JitCall, ModuleRole
 from jaxlint.pattern import pattern
 from jaxlint.rule import Rule
 
 from . import _wording as wording
+from ._loops import inside, loop_around, way
 from ._varying import varying
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ class ClearCachesInLoop(Rule):
     def check(self, fact: CachesCleared, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         if ctx.role is ModuleRole.TEST:
             return
-        loops = [fact.loop or _loop_around(_repeated_by(fact), ctx), *fact.consumers]
+        loops = [fact.loop or loop_around(_repeated_by(fact), ctx), *fact.consumers]
         lost = ((loop, _lost_in(loop, fact, ctx)) for loop in loops if loop is not None)
         loop, uses = next(((loop, uses) for loop, uses in lost if uses), (fact.place, []))
         if not uses:
             return
-        place = next((p for p in _path(uses[0]) if loop.contains(p)), uses[0].place)
+        place = next((p for p in way(uses[0]) if loop.contains(p)), uses[0].place)
         name = wording.function_name(uses[0].boundary)
         thrown = f"what was compiled for `{name}`" if fact.boundary is not None else "everything compiled"
         yield self.finding(
@@ -70,16 +71,6 @@ def _repeated_by(fact: CachesCleared) -> Place | None:
     return fact.proof.repeated if always else None
 
 
-def _loop_around(call: Place | None, ctx: Context) -> Place | None:
-    import libcst as cst
-
-    node = ctx.node(call) if call is not None else None
-    if node is None:
-        return None
-    loop = next((p for p in ctx.parents(node) if isinstance(p, (cst.For, cst.While, cst.BaseComp))), None)
-    return Place(ctx.path, ctx.span(loop)) if loop is not None else None
-
-
 def _over_configurations(loop: Place, ctx: Context) -> bool:
     """Whether the loop runs over a display of values: each is a setting of its own."""
     import libcst as cst
@@ -88,21 +79,13 @@ def _over_configurations(loop: Place, ctx: Context) -> bool:
     return isinstance(node, cst.For) and isinstance(node.iter, (cst.List, cst.Tuple, cst.Set, cst.Dict))
 
 
-def _path(fact: Fact) -> list[Place]:
-    return [*(step.place for step in fact.proof.chain), fact.place]
-
-
-def _inside(fact: Fact, loop: Place) -> bool:
-    return any(loop.contains(place) for place in _path(fact))
-
-
 def _is_lost(fact: CachesCleared, use: BoundaryUse, loop: Place, ctx: Context) -> bool:
     """Whether a boundary that outlives the round is called in the loop, outside any trace."""
-    if use.proof.level != "eager" or not _inside(use, loop):
+    if use.proof.level != "eager" or not inside(use, loop):
         return False
     if fact.boundary is not None and fact.boundary.place != use.boundary.place:
         return False
-    return not any(j.place == use.boundary.place and _inside(j, loop) for j in ctx.facts(JitCall))
+    return not any(j.place == use.boundary.place and inside(j, loop) for j in ctx.facts(JitCall))
 
 
 def _needs_another(use: BoundaryUse) -> bool:
@@ -114,7 +97,7 @@ def _needs_another(use: BoundaryUse) -> bool:
 
 def _measures(fact: CachesCleared, uses: list[BoundaryUse], loop: Place, ctx: Context) -> bool:
     """Whether the loop times what runs right after the clearing: the compilation is what it is about."""
-    first = min((p for use in uses for p in _path(use) if loop.contains(p)), default=fact.place)
+    first = min((p for use in uses for p in way(use) if loop.contains(p)), default=fact.place)
     return fact.place < first and _CLOCKS.search(ctx.text(loop)) is not None
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jaxlint.finding import Applicability, Finding, Fix, Related
-from jaxlint.flow.facts import BoundaryUse, FieldStore, JitCall, Kind
+from jaxlint.flow.facts import BoundaryUse, FieldStore, Instantiation, JitCall, Kind, Operand
 from jaxlint.rule import Rule
 
 from . import _wording as wording
+from ._loops import inside
 from ._narrow import fits
 from ._varying import Varying, already_compiled, confidence, proven, varying
 
@@ -47,12 +48,13 @@ class ScalarToFilterJit(Rule):
         value = fact.value
         if fact.family != "nnx" or value.kind not in (Kind.CONSTANT, Kind.SCALAR, Kind.SHAPE):
             return False
-        return fact.proof.level != "eager" or (fact.in_loop and value.varying_scalar)
+        return fact.proof.level != "eager" or fact.in_loop
 
     def check_field(self, fact: FieldStore, node: cst.CSTNode | None, ctx: Context) -> Iterator[Finding]:
         owner = fact.owner.name or "module"
         if fact.proof.level == "eager":
-            uses = [use for use in ctx.facts(BoundaryUse) if _takes_module(use, fact)]
+            changes = fact.value.varying_scalar or _counts(node, ctx)
+            uses = [use for use in ctx.facts(BoundaryUse) if changes and _takes_module(use, fact, ctx)]
             related = [Related(use.place, f"`{owner}` is handed over here") for use in uses[:1]]
         elif _counts(node, ctx):
             makers = [j for j in ctx.facts(JitCall) if j.place == fact.proof.why_traced]
@@ -83,12 +85,28 @@ def _counts(stored: cst.CSTNode | None, ctx: Context) -> bool:
     return isinstance(statement, cst.AugAssign)
 
 
-def _takes_module(use: BoundaryUse, fact: FieldStore) -> bool:
+def _takes_module(use: BoundaryUse, fact: FieldStore, ctx: Context) -> bool:
+    """Whether a boundary is handed the module of which a field was stored, again and again."""
     if use.boundary.flavour != "nnx" or use.proof.level != "eager":
         return False
-    if fact.owner.name == "self" and fact.proof.repeated is not None:  # changed by a method of its own
-        return any(a.class_name == fact.owner.class_name for a in use.arguments)
-    return use.symbol == fact.symbol and any(a.name and a.name == fact.owner.name for a in use.arguments)
+    owner = fact.owner
+    if (
+        fact.in_loop
+        and use.symbol == fact.symbol
+        and any(a.name == owner.name for a in use.arguments if a.name)
+    ):
+        return True
+    if not any(a.class_name == owner.class_name for a in use.arguments):
+        return False
+    if fact.proof.repeated is not None and owner.name == "self":  # changed by a method of its own
+        return True
+    return fact.loop is not None and inside(use, fact.loop) and _is_the_only_one(owner, ctx)
+
+
+def _is_the_only_one(owner: Operand, ctx: Context) -> bool:
+    """Whether the class has one instance in view: what is handed over is what was changed."""
+    made = [i for i in ctx.facts(Instantiation) if i.class_name == owner.class_name]
+    return len({i.place for i in made}) == 1 and not any(i.in_loop for i in made)
 
 
 def _mapped(fact: BoundaryUse) -> bool:

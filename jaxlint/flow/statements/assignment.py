@@ -223,6 +223,7 @@ def _store_field(frame: Frame, target: ast.Attribute, owner: Value, value: Value
                 value=operand(frame, target, value),
                 in_loop=frame.loop > 0,
                 family="nnx",
+                loop=frame.innermost_loop(),
             )
         )
 
