@@ -46,7 +46,7 @@ class PendingMap(PendingFact):
         assert isinstance(node, ast.Call)
         sources = Sources(frame)
         function = closure.function if closure is not None else None
-        copies = closure is not None and writes_to_captured(sources, closure.function, closure.offset)
+        copies = closure is not None and self._copies(sources, closure, node)
         finder = StackUses(frame, node, "vmap.map")
         stack, uses = finder.find()
         if stack != "reduced" and not copies:
@@ -75,6 +75,21 @@ class PendingMap(PendingFact):
             makes_arrays=makes,
             calls_model=runs_model,
             copies=copies,
+        )
+
+    def _copies(self, sources: Sources, closure: Closure, node: ast.Call) -> bool:
+        """Whether each variant writes into a copy of its own of an array that all share."""
+        params, first = closure.function.params, closure.offset + len(closure.bound)
+        unmapped = (p for p in range(len(node.args)) if self._is_unmapped(p) and first + p < len(params))
+        shared = {params[first + position]: node.args[position] for position in unmapped}
+        mapped = node.func.args[0] if isinstance(node.func, ast.Call) and node.func.args else node.func
+        if isinstance(mapped, ast.Name):
+            mapped = next(reversed(sources.bound(mapped.id)), mapped)
+        if isinstance(mapped, ast.Call) and last_name(mapped.func) == "partial":
+            shared |= dict(zip(params[closure.offset : first], mapped.args[1:], strict=False))
+            shared |= {keyword.arg: keyword.value for keyword in mapped.keywords if keyword.arg}
+        return writes_to_captured(
+            sources, closure.function, set(params[closure.offset :]) - set(shared), shared
         )
 
     def _is_of_chunk(self, node: ast.Call, uses: list[ast.AST]) -> bool:

@@ -24,6 +24,9 @@ MODELS = pattern(
     r"(^|_)(model|net|network|module|encoder|decoder|policy|critic|actor|apply|transformer|forward|mlp|unet)($|_|fn)"
 )
 _INDEXER_WRITES = frozenset({"set", "add", "multiply", "divide", "min", "max", "power", "apply"})
+_SLICE_WRITES = frozenset(
+    {"dynamic_update_slice", "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim"}
+)
 _WIDE = 64  # elements that a mapped function makes by itself
 _NOTABLE = 1 << 16  # elements of all variants together
 
@@ -125,13 +128,21 @@ def variants_of(sources: Sources, node: ast.expr, depth: int) -> tuple[str, int 
             return "keys", sources.number(node.args[1]) if len(node.args) > 1 else None
         if head == "jax.random":
             return ("data", None) if _as_many_as_data(node) else ("draws", None)
-        if head == "jax.numpy" and last in _INDICES and len(node.args) == 1:
-            return "indices", sources.number(first)
+        if head == "jax.numpy" and last in _INDICES and node.args:
+            return "indices", _steps(sources, node.args)
         if head == "jax.numpy" and last in _COPIES:
             return "copies", None
         if head == "jax.numpy" and last in ("eye", "identity"):
             return "directions", sources.number(first)
     return "data", None
+
+
+def _steps(sources: Sources, given: list[ast.expr]) -> int | None:
+    """How many numbers `arange(start, stop, step)` gives."""
+    numbers = [sources.number(node) for node in given]
+    if None in numbers or len(numbers) > 3 or numbers[2:] == [0]:
+        return None
+    return len(range(*numbers))  # type: ignore[arg-type]  # no None in it
 
 
 def _as_many_as_data(draw: ast.Call) -> bool:
@@ -216,22 +227,34 @@ def calls_model(function: Function) -> bool:
     )
 
 
-def writes_to_captured(sources: Sources, function: Function, offset: int) -> bool:
-    """`x.at[i].set(…)` of an outer array at a mapped index: a copy of it for each. One in a row of zeros is a
-    unit vector, and wanted."""
-    own = set(function.params[offset:])
+def writes_to_captured(
+    sources: Sources, function: Function, own: set[str], shared: dict[str, ast.expr]
+) -> bool:
+    """`x.at[i].set(…)` of an outer array, or of one that all calls share, at a mapped index (`own` are the mapped
+    parameters): a copy of it for each. One in a row of zeros is a unit vector, and wanted."""
     for node in own_nodes(function.node):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        written = _written(sources, node) if isinstance(node, ast.Call) else None
+        if written is None:
             continue
-        item = node.func.value
-        if node.func.attr not in _INDEXER_WRITES or not isinstance(item, ast.Subscript):
-            continue
-        if not (isinstance(item.value, ast.Attribute) and item.value.attr == "at"):
-            continue
-        array = dotted_name(item.value.value)
-        indices = {n.id for n in walk(item.slice) if isinstance(n, ast.Name)}
+        array = dotted_name(written[0])
+        indices = {n.id for index in written[1] for n in walk(index) if isinstance(n, ast.Name)}
         if array is not None and array.partition(".")[0] not in own and indices & own:
             inner = Bindings(function.node).of(array)
-            made = [dotted_name(m.func) or "" for m in sources.bound(array) if isinstance(m, ast.Call)]
+            given = shared.get(array)
+            bound = [given] if given is not None else sources.bound(array)
+            bound += sources.bound(given.id) if isinstance(given, ast.Name) else []
+            made = [dotted_name(m.func) or "" for m in bound if isinstance(m, ast.Call)]
             return not inner and not any("zeros" in name for name in made)
     return False
+
+
+def _written(sources: Sources, node: ast.Call) -> tuple[ast.expr, list[ast.expr]] | None:
+    """The array and the indices of `x.at[i].set(…)` and of `dynamic_update_slice(x, row, (i, 0))`."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _INDEXER_WRITES:
+        item = node.func.value
+        if isinstance(item, ast.Subscript) and isinstance(item.value, ast.Attribute):
+            return (item.value.value, [item.slice]) if item.value.attr == "at" else None
+    if last_name(node.func) in _SLICE_WRITES and len(node.args) > 2:
+        head = library_name(sources.frame, node.func).rpartition(".")[0]
+        return (node.args[0], node.args[2:3]) if head == "jax.lax" else None
+    return None
