@@ -105,33 +105,49 @@ def _defines(tree: ast.Module, name: str) -> bool:
     return any(isinstance(node, definitions) and node.name == name for node in tree.body)
 
 
+class _Owner(NamedTuple):
+    """The name of a function, or of the class of a method that runs by itself."""
+
+    name: str = ""
+    is_class: bool = False
+
+
 class _Caller(NamedTuple):
-    """A call, the innermost loop around it in its function, and that function's name."""
+    """A call, the innermost loop around it in its function, and by what that function is called."""
 
     module: LoadedModule
     node: ast.Call
     loop: ast.AST | None
-    owner: str
+    owner: _Owner
 
     def kind(self) -> str:
         return kind_of_loop(self.loop, self.module.tree) if self.loop is not None else ""
 
 
 def _calls_of(module: LoadedModule, name: str, depth: int) -> list[_Caller]:
-    """The calls of a function in a module, or of the only function there that calls it."""
+    """The calls of a function in a module, or of the only function or class there that calls it."""
     direct = list(_calls(module, module.tree, name)) if name else []
-    if len(direct) == 1 and direct[0].loop is None and direct[0].owner not in ("", name) and depth:
-        return _calls_of(module, direct[0].owner, depth - 1) or direct
-    return direct
+    owner = direct[0].owner if direct else _Owner()
+    if owner.name in ("", name) or not depth or any(c.loop is not None or c.owner != owner for c in direct):
+        return direct
+    if owner.is_class:  # before and after: an object of it measures once
+        return _calls_of(module, owner.name, depth - 1)
+    return (_calls_of(module, owner.name, depth - 1) or direct) if len(direct) == 1 else direct
 
 
 def _calls(
-    module: LoadedModule, node: ast.AST, name: str, loop: ast.AST | None = None, owner: str = ""
+    module: LoadedModule,
+    node: ast.AST,
+    name: str,
+    loop: ast.AST | None = None,
+    owner: _Owner = _Owner(),  # noqa: B008  # of no function: a tuple that nobody changes
 ) -> Iterator[_Caller]:
     for child in children(node):
         inner, home = loop, owner
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            inner, home = None, child.name
+            inner, home = None, _Owner(child.name)
+            if isinstance(node, ast.ClassDef) and child.name in _IMPLIED:
+                home = _Owner(node.name, is_class=True)
         elif isinstance(child, REPEATING) and kind_of_loop(child, module.tree) != "devices":
             inner = child
         if isinstance(child, ast.Call) and _word(child.func) == name:
