@@ -308,6 +308,19 @@ def main():
 
 main()
 """
+_SPLIT = """\
+class Trainer:
+    def __init__(self, width):
+        model = nnx.Linear(8, width, rngs=nnx.Rngs(0))
+        self.graph, self.state = nnx.split((model, nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)))
+
+    def train(self):
+        for i in range(10):
+            self.state = step(self.state, i)
+
+
+Trainer({size}).train()
+"""
 _MODEL = """\
 TABLE = jnp.ones(1 << 22)
 
@@ -342,7 +355,17 @@ main(jax.random.key(0), jax.random.normal(jax.random.key(1), (2, 4)))
             _TWO_STATES,
             _A_LAYER,
         ),
-        *(_A_MODEL, _AN_OPTIMIZER, _A_TRAIN_STATE, _CHOSEN, _LINEN, _HAIKU, _FROM_THE_INPUT, _IN_PLACE),
+        *(
+            _A_MODEL,
+            _AN_OPTIMIZER,
+            _A_TRAIN_STATE,
+            _CHOSEN,
+            _LINEN,
+            _HAIKU,
+            _FROM_THE_INPUT,
+            _IN_PLACE,
+            _SPLIT,
+        ),
     ],
 )
 @pytest.mark.parametrize(("size", "severity"), [(32, Severity.INFO), (1 << 24, Severity.WARNING)])

@@ -35,6 +35,8 @@ _EXACT: dict[str, str] = {
     "jax.tree_util.register_pytree_with_keys_class": "register_pytree",
     "jax.tree_util.register_dataclass": "register_pytree",
     "flax.training.train_state.TrainState.create": "state",
+    "flax.nnx.split": "split_module",
+    "flax.nnx.state": "filter",
     "flax.nnx.Optimizer": "state",
     "flax.nnx.ModelAndOptimizer": "state",
     "tqdm.tqdm": "progress",

@@ -10,7 +10,7 @@ from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.joining import join
 from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, FOREIGN, INSTANCE, PARAMETER, SCALAR, TREE, UNKNOWN
 from jaxlint.flow.domain.objects import Instance
-from jaxlint.flow.domain.sizes import unknown_of, unsized
+from jaxlint.flow.domain.sizes import element_count, unknown_of, unsized
 from jaxlint.flow.domain.tags import FRESH, SHAPED
 from jaxlint.flow.domain.values import PER_ITERATION, UNKNOWN_VALUE, Origin, Value, parts, tree
 from jaxlint.flow.facts import Instantiation
@@ -206,6 +206,16 @@ def partition(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     whole = call.argument(0, "pytree")
     rest = unknown_of(whole)
     return tree([whole if whole is not None and whole.kind == INSTANCE else rest, rest])
+
+
+@api_call("split_module")
+def split_module(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`graph, state = nnx.split(model)`, `graph, params, rest = nnx.split(model, nnx.Param, …)`."""
+    whole = call.argument(0, "node")
+    states = max(len(call.positional) - 1, 1)
+    if call.starred or frame.level or element_count(whole or UNKNOWN_VALUE) is None:
+        return UNKNOWN_VALUE
+    return tree([UNKNOWN_VALUE, *([unknown_of(whole)] * states)])
 
 
 @api_call("filter")
