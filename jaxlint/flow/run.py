@@ -23,6 +23,7 @@ from jaxlint.flow.domain.values import NONE, PER_CALL_UNKNOWN, UNKNOWN_VALUE, Va
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.frame import Frame, evaluate, execute
 from jaxlint.flow.program import LoadedModule, Program
+from jaxlint.flow.retrace.drawn_members import made_anew
 from jaxlint.flow.statements.guards import TRACER_BRANCH
 from jaxlint.flow.statements.rounds import yielded_in_rounds
 from jaxlint.flow.syntax.bindings import scope_of
@@ -102,7 +103,8 @@ class Run:
         if level == EAGER:
             if result.kind in HOLDERS and not closure.function.cached:
                 result = rehome(result, evaluation, caller)
-            return as_seen_by(result, closure.function, caller)
+            seen = as_seen_by(result, closure.function, caller)
+            return made_anew(caller, seen, arguments.values(), closure)
         return result
 
     def evaluation(

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable
 
 from jaxlint.flow.domain.joining import join_all
-from jaxlint.flow.domain.kinds import CONCRETE, INSTANCE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
-from jaxlint.flow.domain.tags import BOUNDED, TEXT
+from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, INSTANCE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
+from jaxlint.flow.domain.tags import BOUNDED, DATA_SHAPE, TEXT
 from jaxlint.flow.domain.values import (
+    PER_CALL,
     PER_ITERATION,
     TEXT_VALUE,
     UNKNOWN_VALUE,
@@ -21,7 +22,7 @@ from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.lengths import as_long
 from jaxlint.flow.statements.iteration import as_iterable, chosen, element_of, iterated
 from jaxlint.flow.syntax.bindings import look
-from jaxlint.flow.trace import impure
+from jaxlint.flow.trace import impure, masks
 
 Handler = Callable[[Frame, Value, Call], Value]
 
@@ -145,6 +146,32 @@ def _map(frame: Frame, first: Value, call: Call) -> Value:
     return as_long(frame, call.argument_node(1), call.positional[1], mapped) if leaves else mapped
 
 
+def _filter(frame: Frame, first: Value, call: Call) -> Value:
+    """`filter(keep, xs)`: the same members, as many as the data leaves."""
+    from jaxlint.flow.calls.dispatch import call_value
+
+    if len(call.positional) != 2:
+        return UNKNOWN_VALUE
+    iterable = call.positional[1]
+    if first.kind != CONSTANT:
+        frame.loop += 1
+        call_value(frame, first, Call(call.node, [_each(frame, iterable, call)], {}, decorator=True))
+        frame.loop -= 1
+    kept = collection(element_of(iterable), Origin(frame.module, call.node, "generator"))
+    if frame.level or not (frame.loop or iterable.varies >= PER_ITERATION) or _is_fixed(frame, call):
+        return kept
+    return kept.but(tags=kept.tags | DATA_SHAPE, varies=PER_ITERATION if frame.loop else PER_CALL)
+
+
+def _is_fixed(frame: Frame, call: Call) -> bool:
+    """Whether it leaves the same members in each round of the loops around."""
+    given, sequence = call.argument_node(0), call.argument_node(1)
+    if sequence is None or not (isinstance(given, ast.Lambda) and given.args.args):
+        return False
+    member = ast.Name(given.args.args[0].arg, ast.Store())
+    return masks.leaves_the_same(frame, sequence, member, [given.body])
+
+
 @api_call("reduce")
 def reduce(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     """`reduce(lambda x, op: op(x), PIPELINE, image)`: the members of a short sequence one by one, in its order."""
@@ -202,4 +229,5 @@ COLLECTION_HANDLERS: dict[str, Handler] = {
     "next": _over_members(_next),
     "iter": _over_members(_iter),
     "map": _over_members(_map),
+    "filter": _over_members(_filter),
 }

@@ -12,12 +12,13 @@ from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value, a
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.host_memory.keeping import note_collected
 from jaxlint.flow.precision import upcasts
+from jaxlint.flow.retrace.drawn_members import made_anew
 from jaxlint.flow.retrace.mutation import LoopEnd, LoopStart
 from jaxlint.flow.shapes.lengths import of_own_length
 from jaxlint.flow.shapes.slices import names_stretch
 from jaxlint.flow.statements.assignment import assign
 from jaxlint.flow.statements.iteration import LITERAL_DISPLAY, as_iterable, is_literal_display, iterated
-from jaxlint.flow.trace import traced
+from jaxlint.flow.trace import masks, traced
 from jaxlint.flow.trace.unrolled import note_unrolled
 from jaxlint.index.walking import ComprehensionNode
 from jaxlint.jax_api.transforms import JIT
@@ -41,7 +42,10 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
         assign(frame, generator.target, iterated(frame, iterable, generator.iter, generator))
         for test in generator.ifs:
             traced.truth(frame, test, evaluate(frame, test), "if")
-            filtered |= iterable.varies >= PER_ITERATION or frame.loop > deeper
+            filtered |= iterable.varies >= PER_ITERATION or (
+                frame.loop > deeper
+                and not masks.leaves_the_same(frame, generator.iter, generator.target, generator.ifs)
+            )
         own = of_own_length(frame, generator.iter, iterable)
         if own is not None:
             inherited = own
@@ -80,7 +84,7 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
         value.but(tags=value.tags | TOGETHER) if _changes_together(frame, node, value) else as_member(value)
     )
     under = frame.branches if isinstance(node, ast.DictComp) else None  # as of a display
-    result = collection(member, Origin(frame.module, node, word, under))
+    result = made_anew(frame, collection(member, Origin(frame.module, node, word, under)), [iterable])
     if inherited is not None:
         result.tags |= inherited.tags & (SHAPED | EVEN)
         result.varies = inherited.varies

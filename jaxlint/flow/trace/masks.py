@@ -109,6 +109,23 @@ def is_fixed(frame: Frame, index: ast.expr) -> bool:
     return bool(named) and all(name not in stored and not _changes(frame, name) for name in named)
 
 
+def leaves_the_same(frame: Frame, iterable: ast.expr, member: ast.expr, tests: list[ast.expr]) -> bool:
+    """Whether tests leave the same members of an iterable in every round of the loops around: they compare numbers
+    or texts, the members themselves, and the loops store in nothing that they read. What a member holds may change.
+    """
+    if not frame.loops or not isinstance(iterable, (ast.Name, ast.Attribute)):
+        return False
+    own = {n.id for n in walk(member) if isinstance(n, ast.Name)}
+    stored = _stored_in_loops(frame)
+    names = [dotted_name(iterable)]
+    for node in (n for test in tests for n in walk(test)):
+        if isinstance(node, (ast.Call, ast.NamedExpr, ast.Subscript, ast.Attribute)):
+            return False
+        if isinstance(node, ast.Name) and node.id not in own:
+            names.append(node.id)
+    return all(name is not None and name not in stored and not _changes(frame, name) for name in names)
+
+
 def _stored_in_loops(frame: Frame) -> set[str]:
     """The names that the loops around bind, or store in."""
     around = [*(loop.node for loop in frame.loops), *frame.comprehensions]
