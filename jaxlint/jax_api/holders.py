@@ -12,7 +12,6 @@ EVERY = "*"  # any number of positional arguments
 HOLDERS: dict[str, tuple[tuple[int, str], ...]] = {
     "diffrax.ODETerm": ((0, "vector_field"),),
     "diffrax.ControlTerm": ((0, "vector_field"),),
-    "diffrax.WeaklyDiagonalControlTerm": ((0, "vector_field"),),
     "diffrax.MultiTerm": ((0, EVERY),),
     "diffrax.Event": ((0, "cond_fn"),),
     "diffrax.SaveAt": ((_KEYWORD_ONLY, "fn"), (_KEYWORD_ONLY, "subs")),
