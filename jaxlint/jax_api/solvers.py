@@ -76,5 +76,10 @@ SOLVERS: dict[str, tuple[Handed, ...]] = {
     "jaxopt.Bisection": (Handed(0, "optimality_fun", (ARRAY,)),),
 }
 
-# SciPy's solvers call a function on the host, with numpy arrays, and are done with it when they return (1.17).
-ON_HOST = ("scipy.optimize.", "scipy.integrate.")
+# Call a function on the host, with numpy arrays, and are done with it when they return: SciPy (1.17), NumPy (2.4)
+# and solvers without derivatives.
+ON_HOST = (
+    *("scipy.optimize.", "scipy.integrate.", "scipy.ndimage.generic_filter", "scipy.stats.bootstrap"),
+    *("numpy.apply_along_axis", "numpy.apply_over_axes", "cma.fmin", "cma.fmin2"),
+    *("pybobyqa.solve", "dfols.solve", "cobyqa.minimize", "prima.minimize"),
+)

@@ -44,6 +44,11 @@ def _result(frame: Frame, dotted: str, call: Call) -> Value:
         from jaxlint.flow.calls.solvers import hand_over
 
         hand_over(frame, dotted, call)
+    on_host = not frame.level and dotted.startswith(ON_HOST)
+    if on_host:
+        from jaxlint.flow.calls.solvers import lend  # not at the top, as above
+
+        lend(frame, call)
     handler = API_CALLS.get(kind)
     if handler is not None:
         result = handler(frame, dotted, last, call)
@@ -57,10 +62,7 @@ def _result(frame: Frame, dotted: str, call: Call) -> Value:
             return dtypes.typed(frame, dotted, last, call, result)
     elif dotted in TREE_CASTS:
         result = upcasts.cast_tree(frame, dotted, call)
-    elif dotted.startswith(ON_HOST) and not frame.level:
-        from jaxlint.flow.calls.solvers import lend  # not at the top, as above
-
-        lend(frame, call)
+    elif on_host:
         result = UNKNOWN_VALUE
     else:
         escape_arguments(call)

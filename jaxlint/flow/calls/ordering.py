@@ -19,13 +19,17 @@ _OF_MEMBERS = frozenset({"generator", "list", "tuple"})
 
 
 def ask_for_order(frame: Frame, name: str, given: list[Value], call: Call) -> None:
-    """Members are compared: those of one iterable, or those that are given, of which a tracer has no order."""
-    if frame.level < VMAP or not given:
+    """Members are compared: those of one iterable, or those that are given, of which a tracer has no order. The key
+    is called at any level."""
+    if not given:
         return
     key = call.keywords.get("key")
     if key is not None and not (key.kind == CONSTANT and key.data is None):
         compared = _first_compared(_of_key(frame, given, key, call))
-        traced.demand(frame, call.node, compared, f"{name}(key=)")
+        if frame.level >= VMAP:
+            traced.demand(frame, call.node, compared, f"{name}(key=)")
+        return
+    if frame.level < VMAP:
         return
     members = given if len(given) > 1 else exact_members(given[0], call.argument_node(0))
     found = next((each for v in members if (each := _first_compared(v)).kind == TRACED), UNKNOWN_VALUE)

@@ -7,7 +7,7 @@ from jaxlint.flow.boundaries.escaping import escape
 from jaxlint.flow.calls.argument_binding import bind
 from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.domain.closures import run_by
-from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, FUNCTION, INSTANCE, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import BOUNDARY, CONSTANT, FUNCTION, INSTANCE, PARTIAL, TREE, UNKNOWN
 from jaxlint.flow.domain.values import (
     HOST_VALUE,
     TRACED_PARAMETER,
@@ -35,12 +35,29 @@ def hand_over(frame: Frame, dotted: str, call: Call) -> None:
 
 
 def lend(frame: Frame, call: Call) -> None:
-    """`scipy.optimize.minimize(loss, x0)`: what is handed over is called with an array of numpy, and not kept."""
+    """`scipy.optimize.minimize(loss, x0)`: what is handed over is called with an array of numpy, and not kept: a
+    function, an object with `__call__`, the `fun` of a constraint."""
     for value in call.values():
-        if value.kind in (FUNCTION, BOUNDARY):
-            call_value(frame, value, Call(call.node, [HOST_VALUE], {}, True))
-        else:
+        called = [function for function in _in_dicts(value) if _is_called(function)]
+        for function in called:
+            call_value(frame, function, Call(call.node, [HOST_VALUE], {}, True))
+        if not called:
             escape(value)
+
+
+def _in_dicts(value: Value) -> list[Value]:
+    """An argument, or the entries of a dict or of several: `constraints=[{"type": "eq", "fun": volume}]`. What
+    stands in a tuple by itself (`args=(model,)`) is for the function, not for the solver."""
+    if value.kind != TREE:
+        return [value]
+    dicts = [value] if value.data.__class__ is dict else value.data if value.data.__class__ is list else []
+    return [entry for each in dicts if each.data.__class__ is dict for entry in each.data.values()]
+
+
+def _is_called(value: Value) -> bool:
+    if value.kind == INSTANCE:
+        return value.data.cls.lookup("__call__") is not None
+    return value.kind in (FUNCTION, BOUNDARY, PARTIAL)
 
 
 def _functions(value: Value) -> list[Value]:

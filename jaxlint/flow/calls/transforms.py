@@ -42,6 +42,9 @@ def partial(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if not call.positional:
         return UNKNOWN_VALUE
     target = call.positional[0]
+    called = run_by(target, call.node) if target.kind == INSTANCE else None
+    if called is not None:  # an object of the project: its `__call__`
+        target = Value(FUNCTION, data=called)
     if target.kind == API:
         here = frame.evaluation, frame.loop, call.node
         return Value(PARTIAL, data=PartialApi(target.data, call.positional[1:], call.keywords, *here))
