@@ -8,10 +8,11 @@ from jaxlint.flow.calls.builtin_numbers import NUMBER_HANDLERS, asks, number
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join, join_all
 from jaxlint.flow.domain.kinds import API, BOUNDARY, CONSTANT, MODULE, TRACED, TRACERS, TREE, UNKNOWN
-from jaxlint.flow.domain.tags import BOUNDED, TEXT
+from jaxlint.flow.domain.tags import BOUNDED, EVEN, TEXT
 from jaxlint.flow.domain.values import BOOL_VALUE, TEXT_VALUE, UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.expressions.superclasses import methods_spelled, super_of
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.shapes.text_lengths import is_filled
 from jaxlint.jax_api.arrays import ARRAY_ATTRIBUTES, STATIC_ATTRIBUTES
 from jaxlint.jax_api.categories import canonical
 
@@ -70,7 +71,8 @@ def _hasattr(frame: Frame, first: Value, call: Call) -> Value:
 
 def _text(frame: Frame, first: Value, call: Call) -> Value:
     if first.varies:
-        return Value(UNKNOWN, first.varies, TEXT | first.tags & BOUNDED, None, None, first.origin)
+        even = EVEN if is_filled(call.argument_node(1)) else 0
+        return Value(UNKNOWN, first.varies, TEXT | even | first.tags & BOUNDED, None, None, first.origin)
     return TEXT_VALUE
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from jaxlint.flow.domain.joining import join_all
 from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, INSTANCE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
-from jaxlint.flow.domain.tags import BOUNDED, DATA_SHAPE, TEXT
+from jaxlint.flow.domain.tags import BOUNDED, DATA_SHAPE
 from jaxlint.flow.domain.values import (
+    LETTER,
     PER_CALL,
     PER_ITERATION,
-    TEXT_VALUE,
     UNKNOWN_VALUE,
     Origin,
     Value,
@@ -20,6 +20,7 @@ from jaxlint.flow.domain.values import (
 )
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.lengths import as_long
+from jaxlint.flow.shapes.text_lengths import is_text
 from jaxlint.flow.statements.iteration import as_iterable, chosen, element_of, iterated
 from jaxlint.flow.syntax.bindings import look
 from jaxlint.flow.trace import impure, masks
@@ -77,8 +78,8 @@ def _same_container(frame: Frame, first: Value, call: Call) -> Value:
         return Value(TREE, first.varies, first.tags, first.data, first.element, origin)
     if first.kind in CONCRETE:
         return collection(element_of(first))
-    if first.tags & TEXT:
-        letters = collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
+    if is_text(first):
+        letters = collection(LETTER, Origin(frame.module, call.node, "list"))
         return as_long(frame, None, first, letters)
     return collection(None) if first.kind == TRACED else UNKNOWN_VALUE
 

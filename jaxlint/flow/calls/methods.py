@@ -6,7 +6,6 @@ from jaxlint.flow.boundaries.clearing import note_clearing
 from jaxlint.flow.boundaries.escaping import escape
 from jaxlint.flow.calls.array_results import data_shaped
 from jaxlint.flow.calls.ordering import ask_for_order
-from jaxlint.flow.calls.sources import per_round
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join
 from jaxlint.flow.domain.kinds import (
@@ -26,7 +25,7 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, COPIED, DATA_SHAPE, TEXT
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, COPIED, DATA_SHAPE
 from jaxlint.flow.domain.values import (
     NONE,
     PER_CALL,
@@ -46,6 +45,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.copied import of_method
 from jaxlint.flow.host_memory.dict_caches import note_setdefault
 from jaxlint.flow.host_memory.keeping import note_append
+from jaxlint.flow.shapes.text_lengths import joined
 from jaxlint.flow.shapes.varied_shapes import settles
 from jaxlint.flow.statements.assignment import add_member
 from jaxlint.flow.statements.iteration import element_of
@@ -99,8 +99,7 @@ def _of_text(frame: Frame, content: str, name: str, call: Call) -> Value:
     elif name == "join" and first.kind == TREE and first.data.__class__ is list:
         known = text.put_together(frame, first.data, content)
     if name == "join" and known is None:
-        varies = per_round(frame) if first.kind in CONCRETE else max(first.varies, element_of(first).varies)
-        return Value(UNKNOWN, varies, TEXT, None, None, Origin(frame.module, call.node, "text"))
+        return joined(frame, content, first, call.node)
     return known if known is not None and known.kind == UNKNOWN else UNKNOWN_VALUE
 
 
@@ -145,6 +144,8 @@ def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if name == "item":
         origin = Origin(frame.module, call.node, "item")
         return Value(SCALAR, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)
+    if name == "tolist" and receiver.element is not None:
+        return receiver.but(kind=TREE)
     if name == "tolist":
         origin = Origin(frame.module, call.node, "list element")
         return collection(Value(SCALAR, PER_CALL, 0, None, None, origin), origin)

@@ -10,6 +10,7 @@ from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, UNKNOWN_VALUE, O
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.layer_sizes import layer_elements, with_optimizer
 from jaxlint.flow.shapes.made_sizes import size
+from jaxlint.flow.shapes.text_lengths import drawn
 from jaxlint.flow.statements.iteration import element_of, iterated
 
 _ARRAY_DRAWS = frozenset(
@@ -18,8 +19,10 @@ _ARRAY_DRAWS = frozenset(
 _PYTHON_DRAWS = frozenset(
     {"random", "uniform", "gauss", "randint", "randrange", "normalvariate", "betavariate"}
 )
+_FROM_TEXTS = frozenset({"choice", "choices", "permutation", "sample"})
 _SPREAD_SIZES = frozenset({"rand", "randn"})  # each argument is one size
 _SIZE_POSITION = {
+    "choice": 1,
     "random": 0,
     "standard_normal": 0,
     "integers": 2,
@@ -43,6 +46,10 @@ def draw(frame: Frame, name: str, call: Call) -> Value:
         return size(frame, HOST, call.node, tree(call.positional)) or Value(HOST)
     position = _SIZE_POSITION.get(name, 99)
     shape = call.argument(position, "size")
+    if name in _FROM_TEXTS:
+        of_texts = _of_texts(frame, name, HOST, call)
+        if of_texts is not None:
+            return of_texts
     if name in _ARRAY_DRAWS or shape is not None:
         node = call.argument_node(position, "size") or call.node
         varied = size(frame, HOST, node, shape) if shape is not None and not frame.level else None
@@ -57,6 +64,17 @@ def _generator(frame: Frame, api: str, call: Call) -> Value:
     made = Foreign(api, None, 0, call.node)
     made.replays = frame.level > 0
     return Value(FOREIGN, data=made)
+
+
+def _of_texts(frame: Frame, name: str, kind: int, call: Call) -> Value | None:
+    """What is drawn from letters or words: an array by numpy's generators, a list by Python's."""
+    population = call.argument(0, "a", "seq", "population")
+    if name == "permutation":
+        return drawn(frame, population, UNKNOWN_VALUE, call, HOST)
+    if name == "choice":
+        return drawn(frame, population, call.argument(1, "size"), call, kind)
+    count = call.argument(99 if name == "choices" else 1, "k")
+    return drawn(frame, population, count or UNKNOWN_VALUE, call, TREE)
 
 
 @api_call("numpy_random")
@@ -77,7 +95,8 @@ def python_random(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return Value(
             SCALAR, per_round(frame), 0, None, None, Origin(frame.module, call.node, "random number")
         )
-    return UNKNOWN_VALUE
+    of_texts = _of_texts(frame, last, TREE, call) if last in _FROM_TEXTS else None
+    return UNKNOWN_VALUE if of_texts is None else of_texts
 
 
 @api_call("clock")

@@ -106,7 +106,7 @@ def join(a: Value, b: Value) -> Value:
     elif kinds == {CONSTANT, UNKNOWN}:
         constant, other = (a, b) if a.kind == CONSTANT else (b, a)
         if isinstance(constant.data, str) and other.tags & TEXT:
-            same = not other.tags & EVEN or other.size == len(constant.data)
+            same = not other.tags & EVEN or other.size in (None, len(constant.data))
             return other if same else other.but(tags=other.tags & ~EVEN)
     elif kinds == {API, UNKNOWN} and (a if a.kind == UNKNOWN else b).tags & BOUNDED:
         return Value(UNKNOWN, 0, BOUNDED)  # one more of few names
@@ -151,7 +151,7 @@ def _alike(a: Value, b: Value, tags: int) -> Value:
     if FUNCTION <= kind < DTYPE or kind == PARTIAL:
         return a if a.data is b.data or (kind == BOUNDARY and a.data is not None) else UNKNOWN_VALUE
     size = None if a.size is None or b.size is None else max(a.size, b.size)
-    if tags & TEXT and a.size != b.size:
+    if tags & TEXT and a.size != b.size and None not in (a.size, b.size):
         tags &= ~EVEN
     small = a.tags & b.tags & SMALL
     carried = (a.tags | b.tags) & (CARRIED | MOVED) if kind == SCALAR else 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 # For values that are read off data or drawn: new in each call of the code that makes them.
 RANDOM = "random number"
+RANDOM_TEXT = "random text"
 LEN_OF_ANOTHER = "len of another"  # thing each time: they may all be of one length
 ROUNDS = "rounds"  # that a loop with an open end went
 DRAWN = frozenset(
     {
-        *("item", "int of array", "float of array", RANDOM, "clock", "identifier", "counter"),
+        *("item", "int of array", "float of array", RANDOM, RANDOM_TEXT, "clock", "identifier", "counter"),
         *("len", LEN_OF_ANOTHER, ROUNDS),
     }
 )

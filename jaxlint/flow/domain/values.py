@@ -29,7 +29,7 @@ from jaxlint.flow.domain.kinds import (
     TREE,
     UNKNOWN,
 )
-from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, LENGTHENED, LOW, SHAPED, TEXT, TYPES
+from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, EVEN, LENGTHENED, LOW, SHAPED, TEXT, TYPES
 from jaxlint.flow.facts import Varies
 
 if TYPE_CHECKING:
@@ -100,11 +100,16 @@ class Value:
         return f"<{' '.join(parts)}>"
 
     def but(
-        self, *, varies: int | None = None, tags: int | None = None, origin: Origin | None = None
+        self,
+        *,
+        kind: int | None = None,
+        varies: int | None = None,
+        tags: int | None = None,
+        origin: Origin | None = None,
     ) -> Value:
         """The same value with other properties."""
         return Value(
-            self.kind,
+            self.kind if kind is None else kind,
             self.varies if varies is None else varies,
             self.tags if tags is None else tags,
             self.data,
@@ -171,6 +176,7 @@ HOST_MASK = Value(HOST, tags=BOOLEAN_MASK)
 SHAPE_VALUE = Value(SHAPE)
 BOOL_VALUE = Value(SCALAR, tags=BOUNDED)
 TEXT_VALUE = Value(UNKNOWN, tags=TEXT)
+LETTER = Value(UNKNOWN, tags=TEXT | EVEN, size=1)
 
 
 def is_boundary(value: Value) -> bool:

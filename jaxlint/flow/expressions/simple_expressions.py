@@ -8,9 +8,10 @@ from jaxlint.flow.domain import text
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import CONSTANT, FUNCTION, UNKNOWN
-from jaxlint.flow.domain.tags import TEXT
+from jaxlint.flow.domain.tags import EVEN, TEXT
 from jaxlint.flow.domain.values import TEXT_VALUE, Origin, Value
 from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.shapes.text_lengths import is_filled
 from jaxlint.flow.statements.assignment import assign
 from jaxlint.flow.trace import traced
 
@@ -40,11 +41,14 @@ def named(frame: Frame, node: ast.NamedExpr) -> Value:
 @expression(ast.JoinedStr)
 def formatted(frame: Frame, node: ast.JoinedStr) -> Value:
     varies = 0
+    even = EVEN
     parts: list[Value] = []
     for part in node.values:
         value = evaluate(frame, part.value if isinstance(part, ast.FormattedValue) else part)
         if isinstance(part, ast.FormattedValue):
             varies = max(varies, value.varies)
+            if value.varies and not value.tags & EVEN and not is_filled(part.format_spec):
+                even = 0
             if part.format_spec is not None:
                 traced.demand(frame, part.value, value, "format")
         parts.append(value)
@@ -52,7 +56,7 @@ def formatted(frame: Frame, node: ast.JoinedStr) -> Value:
     if known is not None and (known.kind == UNKNOWN or not varies):
         return text.known(frame, known)
     return (
-        Value(UNKNOWN, varies, TEXT, None, None, Origin(frame.module, node, "string"))
+        Value(UNKNOWN, varies, TEXT | even, None, None, Origin(frame.module, node, "string"))
         if varies
         else TEXT_VALUE
     )

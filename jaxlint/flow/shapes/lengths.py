@@ -21,6 +21,7 @@ from jaxlint.flow.domain.values import (
 )
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace.filled import flushes, open_loop
+from jaxlint.flow.shapes.text_lengths import FILLING
 from jaxlint.index.walking import walk
 from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
@@ -192,6 +193,8 @@ def of_method(frame: Frame, receiver: Value, node: ast.Attribute, call: Call) ->
         return collection(tree([UNKNOWN_VALUE, group]))
     if name in _READING:
         return TEXT_VALUE
+    if receiver.tags & TEXT and name in FILLING:
+        return Value(UNKNOWN, receiver.varies, receiver.tags | EVEN, None, None, receiver.origin)
     if receiver.tags & TEXT and name in _OTHER_LETTERS:
         return receiver if name in _SAME_NUMBER else receiver.but(tags=receiver.tags & ~EVEN)
     if receiver.tags & TEXT and not receiver.varies and name in text.TAKING_APART:

@@ -29,12 +29,12 @@ def movement(frame: Frame, node: ast.AST | None, value: Value) -> Movement | Non
     few = bool(value.tags & BOUNDED) or _takes_few(frame, node, value)
     if value.kind == UNKNOWN and value.varies >= PER_ITERATION and _of_loop(frame, node):
         return Movement(value.varies, few)  # a bound or a size is a number, whatever it comes from
+    drawn = value.origin is not None and value.origin.word in DRAWN
     if value.kind in (SCALAR, SHAPE):
-        drawn = value.origin is not None and value.origin.word in DRAWN
         if value.varies >= PER_ITERATION or (value.varies and drawn):
             return Movement(value.varies, few)
-    elif value.kind in CONCRETE and value.varies >= PER_ITERATION:
-        return Movement(PER_ITERATION, few)
+    elif value.kind in CONCRETE and (value.varies >= PER_ITERATION or (value.varies and drawn)):
+        return Movement(value.varies, few)
     elif value.kind in CONCRETE and isinstance(node, ast.Subscript):  # `lengths[i]`
         return movement(frame, None, look(frame, node.slice))
     return None

@@ -25,6 +25,7 @@ from jaxlint.flow.domain.kinds import (
 from jaxlint.flow.domain.tags import BOOLEAN_MASK, BOUNDED, EVEN, LOW, MEMBER, RAGGED, SHAPED, TEXT
 from jaxlint.flow.domain.values import (
     CHUNK,
+    LETTER,
     PER_CALL,
     PER_ITERATION,
     SHAPE_VALUE,
@@ -55,6 +56,8 @@ def element_of(value: Value) -> Value:
     if kind == PARAMETER:
         return TRACED_PARAMETER
     if kind in ARRAYS:
+        if value.element is not None and kind == HOST:
+            return value.element  # of texts
         tags = value.tags & (BOOLEAN_MASK | LOW) | (MEMBER if kind == HOST else 0)
         return Value(kind, 0, tags, None, None, value.origin, value.size)
     if kind == TREE:
@@ -64,6 +67,8 @@ def element_of(value: Value) -> Value:
         return (join_all(members) if members else None) or UNKNOWN_VALUE
     if kind == SHAPE:
         return SHAPE_VALUE
+    if value.tags & TEXT or (kind == CONSTANT and isinstance(value.data, str)):
+        return LETTER
     if value.tags & LOW:
         return Value(UNKNOWN, 0, LOW, None, None, value.origin)
     return Value(UNKNOWN, 0, BOUNDED) if is_enum(value) else UNKNOWN_VALUE
