@@ -18,6 +18,13 @@ def bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield body
 
 
+def places(tree: ast.AST) -> Iterator[tuple[list[ast.stmt], int, ast.stmt]]:
+    """Each statement with its body and its place there, the last first, so that the body may be edited."""
+    for body in bodies(tree):
+        for index in range(len(body) - 1, -1, -1):
+            yield body, index, body[index]
+
+
 def stored(statements: Iterable[ast.AST]) -> set[str]:
     """What statements bind at their own level."""
     return {name for statement in statements for name in _binds(statement)}

@@ -7,7 +7,7 @@ import builtins
 import random
 
 from mutations import MAIN, Edit
-from mutations.bindings import DEFINITION, FUNCTION, IMPORT, bodies, bound, loaded, movable, stored
+from mutations.bindings import DEFINITION, FUNCTION, IMPORT, bound, loaded, movable, places, stored
 
 LIBRARY = "parts.py"
 
@@ -90,16 +90,14 @@ def undecorate(source: str, chance: random.Random) -> dict[str, str] | None:
     """`@jit` above a function becomes `f = jit(f)` below it."""
     tree = ast.parse(source)
     changed = False
-    for body in bodies(tree):
-        for index in range(len(body) - 1, -1, -1):
-            node = body[index]
-            if isinstance(node, FUNCTION) and any("jit" in ast.unparse(d) for d in node.decorator_list):
-                wrapped: ast.expr = ast.Name(node.name, ast.Load())
-                for decorator in reversed(node.decorator_list):
-                    wrapped = ast.Call(decorator, [wrapped], [])
-                node.decorator_list = []
-                body.insert(index + 1, ast.Assign([ast.Name(node.name, ast.Store())], wrapped, lineno=0))
-                changed = True
+    for body, index, node in places(tree):
+        if isinstance(node, FUNCTION) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+            wrapped: ast.expr = ast.Name(node.name, ast.Load())
+            for decorator in reversed(node.decorator_list):
+                wrapped = ast.Call(decorator, [wrapped], [])
+            node.decorator_list = []
+            body.insert(index + 1, ast.Assign([ast.Name(node.name, ast.Store())], wrapped, lineno=0))
+            changed = True
     return {MAIN: ast.unparse(tree)} if changed else None
 
 
@@ -107,24 +105,22 @@ def into_while(source: str, chance: random.Random) -> dict[str, str] | None:
     """`for i in range(n)` becomes a while loop with a counter."""
     tree = ast.parse(source)
     changed = False
-    for body in bodies(tree):
-        for index in range(len(body) - 1, -1, -1):
-            loop = body[index]
-            if not isinstance(loop, ast.For) or loop.orelse or not isinstance(loop.target, ast.Name):
-                continue
-            call = loop.iter
-            ranged = isinstance(call, ast.Call) and ast.unparse(call.func) == "range" and len(call.args) == 1
-            if not ranged or any(isinstance(n, ast.Continue) for s in loop.body for n in ast.walk(s)):
-                continue
-            assert isinstance(call, ast.Call)
-            counter, end = loop.target.id, ast.unparse(call.args[0])
-            if counter == "_" or counter in stored(loop.body):
-                continue
-            made = ast.parse(f"{counter} = 0\nwhile {counter} < {end}:\n    {counter} += 1").body
-            assert isinstance(made[1], ast.While)
-            made[1].body = [*loop.body, *made[1].body]
-            body[index : index + 1] = made
-            changed = True
+    for body, index, loop in places(tree):
+        if not isinstance(loop, ast.For) or loop.orelse or not isinstance(loop.target, ast.Name):
+            continue
+        call = loop.iter
+        ranged = isinstance(call, ast.Call) and ast.unparse(call.func) == "range" and len(call.args) == 1
+        if not ranged or any(isinstance(n, ast.Continue) for s in loop.body for n in ast.walk(s)):
+            continue
+        assert isinstance(call, ast.Call)
+        counter, end = loop.target.id, ast.unparse(call.args[0])
+        if counter == "_" or counter in stored(loop.body):
+            continue
+        made = ast.parse(f"{counter} = 0\nwhile {counter} < {end}:\n    {counter} += 1").body
+        assert isinstance(made[1], ast.While)
+        made[1].body = [*loop.body, *made[1].body]
+        body[index : index + 1] = made
+        changed = True
     return {MAIN: ast.unparse(tree)} if changed else None
 
 
@@ -132,18 +128,16 @@ def index_results(source: str, chance: random.Random) -> dict[str, str] | None:
     """`a, b = f()` takes the results out by their places."""
     tree = ast.parse(source)
     changed = False
-    for body in bodies(tree):
-        for index in range(len(body) - 1, -1, -1):
-            node = body[index]
-            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-                continue
-            target = node.targets[0]
-            if not isinstance(target, ast.Tuple) or any(isinstance(e, ast.Starred) for e in target.elts):
-                continue
-            taken = (f"{ast.unparse(e)} = results[{i}]\n" for i, e in enumerate(target.elts))
-            body[index + 1 : index + 1] = ast.parse("".join(taken)).body
-            node.targets = [ast.Name("results", ast.Store())]
-            changed = True
+    for body, index, node in places(tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        target = node.targets[0]
+        if not isinstance(target, ast.Tuple) or any(isinstance(e, ast.Starred) for e in target.elts):
+            continue
+        taken = (f"{ast.unparse(e)} = results[{i}]\n" for i, e in enumerate(target.elts))
+        body[index + 1 : index + 1] = ast.parse("".join(taken)).body
+        node.targets = [ast.Name("results", ast.Store())]
+        changed = True
     return {MAIN: ast.unparse(tree)} if changed else None
 
 
@@ -151,15 +145,13 @@ def spread(source: str, chance: random.Random) -> dict[str, str] | None:
     """The keywords of a call lie in a dict that it spreads."""
     tree = ast.parse(source)
     changed = False
-    for body in bodies(tree):
-        for index in range(len(body) - 1, -1, -1):
-            node = body[index]
-            call = node.value if isinstance(node, ast.Assign) else None
-            if isinstance(call, ast.Call) and call.keywords and all(k.arg for k in call.keywords):
-                text = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords)
-                call.keywords = [ast.keyword(None, ast.Name("chosen", ast.Load()))]
-                body[index:index] = ast.parse(f"chosen = dict({text})").body
-                changed = True
+    for body, index, node in places(tree):
+        call = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(call, ast.Call) and call.keywords and all(k.arg for k in call.keywords):
+            text = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords)
+            call.keywords = [ast.keyword(None, ast.Name("chosen", ast.Load()))]
+            body[index:index] = ast.parse(f"chosen = dict({text})").body
+            changed = True
     return {MAIN: ast.unparse(tree)} if changed else None
 
 
@@ -167,19 +159,17 @@ def name_results(source: str, chance: random.Random) -> dict[str, str] | None:
     """What a function returns, and each argument that is a call, has a name first."""
     tree = ast.parse(source)
     changed = False
-    for body in bodies(tree):
-        for index in range(len(body) - 1, -1, -1):
-            node = body[index]
-            if isinstance(node, ast.Return) and isinstance(node.value, (ast.Call, ast.Tuple)):
-                body[index:index] = ast.parse(f"answer = {ast.unparse(node.value)}").body
-                node.value = ast.Name("answer", ast.Load())
+    for body, index, node in places(tree):
+        if isinstance(node, ast.Return) and isinstance(node.value, (ast.Call, ast.Tuple)):
+            body[index:index] = ast.parse(f"answer = {ast.unparse(node.value)}").body
+            node.value = ast.Name("answer", ast.Load())
+            changed = True
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            inner = next((i for i, a in enumerate(node.value.args) if isinstance(a, ast.Call)), None)
+            if inner is not None:
+                body[index:index] = ast.parse(f"inner = {ast.unparse(node.value.args[inner])}").body
+                node.value.args[inner] = ast.Name("inner", ast.Load())
                 changed = True
-            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                inner = next((i for i, a in enumerate(node.value.args) if isinstance(a, ast.Call)), None)
-                if inner is not None:
-                    body[index:index] = ast.parse(f"inner = {ast.unparse(node.value.args[inner])}").body
-                    node.value.args[inner] = ast.Name("inner", ast.Load())
-                    changed = True
     return {MAIN: ast.unparse(tree)} if changed else None
 
 
