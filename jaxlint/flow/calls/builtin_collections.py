@@ -6,7 +6,17 @@ import ast
 from collections.abc import Callable
 
 from jaxlint.flow.domain.joining import join_all
-from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, INSTANCE, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import (
+    API,
+    CONCRETE,
+    CONSTANT,
+    INSTANCE,
+    PARAMETER,
+    SCALAR,
+    TRACED,
+    TREE,
+    UNKNOWN,
+)
 from jaxlint.flow.domain.tags import BOUNDED, DATA_SHAPE
 from jaxlint.flow.domain.values import (
     LETTER,
@@ -20,13 +30,14 @@ from jaxlint.flow.domain.values import (
 )
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.lengths import as_long
-from jaxlint.flow.shapes.text_lengths import is_text
+from jaxlint.flow.shapes.text_lengths import are_words, is_text
 from jaxlint.flow.statements.iteration import as_iterable, chosen, element_of, iterated
 from jaxlint.flow.syntax.bindings import look
 from jaxlint.flow.trace import impure, masks
 
 Handler = Callable[[Frame, Value, Call], Value]
 
+_NUMBERS = frozenset({"builtins.float", "builtins.int"})
 _REDUCED = 6  # so many members of a sequence are reduced one by one
 
 
@@ -144,6 +155,8 @@ def _map(frame: Frame, first: Value, call: Call) -> Value:
     result = call_value(frame, first, Call(call.node, leaves, {}, decorator=True))
     frame.loop -= 1
     mapped = collection(result)
+    if first.kind == API and first.data in _NUMBERS and leaves and are_words(call.positional[1]):
+        return mapped
     return as_long(frame, call.argument_node(1), call.positional[1], mapped) if leaves else mapped
 
 

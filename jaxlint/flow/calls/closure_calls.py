@@ -12,7 +12,7 @@ from jaxlint.flow.device_memory.remat import note_gradient
 from jaxlint.flow.device_memory.stacked_sizes import note_mapped
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, UNKNOWN
-from jaxlint.flow.domain.values import PER_ITERATION, UNKNOWN_VALUE, Value
+from jaxlint.flow.domain.values import PER_ITERATION, UNKNOWN_VALUE, Value, is_passage
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.retrace.eager_control import note_derivative
@@ -84,4 +84,4 @@ def _informative(value: Value) -> bool:
     """Worth an evaluation of its own."""
     if value.kind == UNKNOWN:
         return bool(value.tags) or value.varies >= PER_ITERATION
-    return value.kind != CONSTANT
+    return value.kind != CONSTANT or is_passage(value)

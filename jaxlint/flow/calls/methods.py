@@ -91,9 +91,9 @@ def call_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
 
 def _of_text(frame: Frame, content: str, name: str, call: Call) -> Value:
     first = call.positional[0] if call.positional else UNKNOWN_VALUE
-    known: Value | None = None
-    if name in text.TAKING_APART:
-        return text.taken_apart(frame, content, name, call)
+    known = text.of_known(frame, content, name, call)
+    if known is not None:
+        return known
     if name == "format" and not call.keywords:
         known = text.filled_in(frame, content, "{}", call.positional)
     elif name == "join" and first.kind == TREE and first.data.__class__ is list:

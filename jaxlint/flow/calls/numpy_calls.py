@@ -12,6 +12,7 @@ from jaxlint.flow.retrace.split_parts import split_unevenly
 from jaxlint.flow.shapes.element_counts import element_count
 from jaxlint.flow.shapes.lengths import from_sequence
 from jaxlint.flow.shapes.made_sizes import made_to_size
+from jaxlint.flow.shapes.text_lengths import are_words
 from jaxlint.flow.shapes.varied_shapes import settles
 from jaxlint.flow.trace import traced
 from jaxlint.jax_api.arrays import DTYPES, GROWING, NUMPY_FALSE, NUMPY_SILENT, SIZED, TYPES
@@ -43,7 +44,7 @@ def _result(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             return SHAPE_VALUE
         # A method's result on what is perhaps no array: `np.prod(shape)` of a parameter is a number.
         return TRACED_VALUE if any(v.kind == TRACED for v in _flat(values)) else UNKNOWN_VALUE
-    if is_data_shaped(last, call):
+    if is_data_shaped(last, call) and "minlength" not in call.keywords:
         return data_shaped(frame, HOST, last, call)
     varied = (
         from_sequence(frame, HOST, last, call)
@@ -64,7 +65,12 @@ def _result(frame: Frame, dotted: str, last: str, call: Call) -> Value:
         return SHAPE_VALUE
     if last in DTYPES or last in TYPES:
         return Value(HOST, 0, 0, None, None, None, 1) if call.positional else UNKNOWN_VALUE
-    return array_of(HOST, [] if settles(last, call, 1) else values, 0, element_count(last, call))
+    return array_of(
+        HOST,
+        [] if settles(last, call, 1) or any(map(are_words, values)) else values,
+        0,
+        element_count(last, call),
+    )
 
 
 def _flat(values: list[Value]) -> list[Value]:

@@ -55,6 +55,33 @@ def filled_in(frame: Frame, template: str, gap: str, values: list[Value]) -> Val
 
 
 TAKING_APART = frozenset({"split", "rsplit", "splitlines"})
+_TO_ANOTHER = frozenset(
+    {
+        "casefold",
+        "expandtabs",
+        "lower",
+        "lstrip",
+        "removeprefix",
+        "removesuffix",
+        "replace",
+        "rstrip",
+        "strip",
+    }
+    | {"swapcase", "title", "upper"}
+)
+
+
+def of_known(frame: Frame, content: str, name: str, call: Call) -> Value | None:
+    """What a method makes of a text that is known: the words of it, or another text."""
+    if name in TAKING_APART:
+        return taken_apart(frame, content, name, call)
+    given = [value.data for value in call.positional if value.kind == CONSTANT]
+    if name not in _TO_ANOTHER or call.keywords or len(given) < len(call.positional):
+        return None
+    try:
+        return _named(frame, getattr(content, name)(*given))
+    except (TypeError, ValueError):
+        return None  # Python's own error
 
 
 def taken_apart(frame: Frame, content: str, name: str, call: Call) -> Value:

@@ -41,6 +41,7 @@ PER_CALL = int(Varies.PER_CALL)
 PER_ITERATION = int(Varies.PER_ITERATION)
 
 MEBIBYTE = 1 << 18  # elements of 4 bytes
+_PASSAGE = 40  # letters: a longer text is data
 _NESTED = 3  # containers in containers are looked into so far
 
 CHUNK = "chunk"  # the word for a size that is one of two, see flow.builtin_numbers
@@ -129,7 +130,7 @@ class Value:
         kind = self.kind
         extra: Any = None
         if kind == CONSTANT:
-            extra = (type(self.data).__name__, repr(self.data)[:40])
+            extra = (type(self.data).__name__, self.data if is_passage(self) else repr(self.data)[:40])
         elif kind == TRACED:
             extra = self.size == 1
         elif kind == DEVICE:
@@ -186,6 +187,13 @@ def is_boundary(value: Value) -> bool:
 
 def is_none(value: Value) -> bool:
     return value.kind == CONSTANT and value.data is None
+
+
+def is_passage(value: Value) -> bool:
+    """A text of several lines or words in the source: data that a function takes apart."""
+    if value.kind != CONSTANT or not isinstance(value.data, str):
+        return False
+    return "\n" in value.data or len(value.data) > _PASSAGE
 
 
 def is_number(value: Value) -> bool:

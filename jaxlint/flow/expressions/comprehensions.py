@@ -16,6 +16,7 @@ from jaxlint.flow.retrace.drawn_members import made_anew
 from jaxlint.flow.retrace.mutation import LoopEnd, LoopStart
 from jaxlint.flow.shapes.lengths import of_own_length
 from jaxlint.flow.shapes.slices import names_stretch
+from jaxlint.flow.shapes.text_lengths import reads_numbers
 from jaxlint.flow.statements.assignment import assign
 from jaxlint.flow.statements.iteration import LITERAL_DISPLAY, as_iterable, is_literal_display, iterated
 from jaxlint.flow.trace import masks, traced
@@ -47,7 +48,13 @@ def comprehension(frame: Frame, node: ComprehensionNode) -> Value:
                 and not masks.leaves_the_same(frame, generator.iter, generator.target, generator.ifs)
             )
         own = of_own_length(frame, generator.iter, iterable)
-        if own is not None:
+        if (
+            own is not None
+            and not isinstance(node, ast.DictComp)
+            and reads_numbers(node.elt, generator.target, own)
+        ):
+            filtered = False
+        elif own is not None:
             inherited = own
         elif len(node.generators) == 1 and not generator.ifs:
             if iterable.tags & EVEN:

@@ -36,12 +36,14 @@ from jaxlint.flow.domain.values import (
     Value,
     collection,
     is_number,
+    tree,
 )
 from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.frame import Call, Frame, evaluate, expression
 from jaxlint.flow.precision import dtypes, weak_types
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.retrace.settled import is_settled
+from jaxlint.flow.shapes import text_lengths
 from jaxlint.flow.shapes.made_sizes import Moving
 from jaxlint.flow.shapes.slices import settled_by, sliced
 from jaxlint.flow.shapes.varied_shapes import varied_part
@@ -90,6 +92,9 @@ def _of_unknown(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
     note_counter(frame, node, index)
     if base.tags & LOW:
         return dtypes.member(base)
+    rest = text_lengths.cut(base, node.slice)
+    if rest is not None:
+        return rest
     cut = sliced(frame, node.slice)
     if cut is not None:
         return Value(UNKNOWN, cut.varies, cut.tags, None, None, cut.origin)
@@ -198,6 +203,9 @@ def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
         cut = sliced(frame, node.slice)
         if cut is not None:
             return Value(TREE, cut.varies, cut.tags, None, element_of(base), cut.origin or base.origin)
+        if _is_exact(base, node.slice):
+            low, high = (end and ast.literal_eval(end) for end in (node.slice.lower, node.slice.upper))
+            return tree(base.data[low:high], base.origin)
         return collection(element_of(base), base.origin)
     if index.kind == CONSTANT and base.data is not None:
         if (
@@ -226,6 +234,16 @@ def _of_tree(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
     if index.varies >= PER_ITERATION and base.data.__class__ is not dict and apart:
         return picked(element, Origin(frame.module, node, "list element"))
     return element
+
+
+def _is_exact(base: Value, cut: ast.Slice) -> bool:
+    """`words[1:]`, of a sequence of texts that are all known."""
+    known = base.data.__class__ is list and all(
+        v.kind == CONSTANT and isinstance(v.data, str) for v in base.data
+    )
+    ends = (cut.lower, cut.upper)
+    numbers = all(end is None or (isinstance(end, ast.Constant) and type(end.value) is int) for end in ends)
+    return known and numbers and cut.step is None
 
 
 def _is_sequence(container: Value) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.domain import text
 from jaxlint.flow.domain.kinds import INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.domain.origin_words import LENGTH
 from jaxlint.flow.domain.tags import BOUNDED, EVEN, RAGGED, SHAPED, TEXT
@@ -21,7 +20,7 @@ from jaxlint.flow.domain.values import (
 )
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace.filled import flushes, open_loop
-from jaxlint.flow.shapes.text_lengths import FILLING
+from jaxlint.flow.shapes import text_lengths
 from jaxlint.index.walking import walk
 from jaxlint.index.written_names import dotted_name
 from jaxlint.pattern import pattern
@@ -172,10 +171,6 @@ def from_sequence(frame: Frame, kind: int, last: str, call: Call) -> Value | Non
 
 _TAKES_APART = frozenset({"encode", "tokenize", "split", "rsplit", "splitlines"})
 _READING = frozenset({"read_text", "readline"})
-_SAME_NUMBER = frozenset({"casefold", "lower", "swapcase", "title", "upper"})  # of letters
-_OTHER_LETTERS = _SAME_NUMBER | frozenset(
-    {"lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "translate"}
-)
 _TO_ONE_LENGTH = frozenset({"padding", "max_length", "pad_to_max_length", "length"})
 _TOKENIZERS = pattern(r"tok|bpe|spm?$|vocab", re.IGNORECASE)
 _SAME_LENGTH = frozenset({"astype", "copy", "numpy", "reshape", "to_list", "to_numpy", "tolist", "ravel"})
@@ -193,12 +188,10 @@ def of_method(frame: Frame, receiver: Value, node: ast.Attribute, call: Call) ->
         return collection(tree([UNKNOWN_VALUE, group]))
     if name in _READING:
         return TEXT_VALUE
-    if receiver.tags & TEXT and name in FILLING:
-        return Value(UNKNOWN, receiver.varies, receiver.tags | EVEN, None, None, receiver.origin)
-    if receiver.tags & TEXT and name in _OTHER_LETTERS:
-        return receiver if name in _SAME_NUMBER else receiver.but(tags=receiver.tags & ~EVEN)
-    if receiver.tags & TEXT and not receiver.varies and name in text.TAKING_APART:
-        return collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
+    if receiver.tags & TEXT:
+        of_text = text_lengths.of_method(frame, receiver, name, call)
+        if of_text is not None:
+            return of_text
     if name not in _TAKES_APART or not _TO_ONE_LENGTH.isdisjoint(call.keywords):
         return None
     taken = receiver

@@ -8,15 +8,23 @@ from __future__ import annotations
 import ast
 import re
 
-from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, UNKNOWN
-from jaxlint.flow.domain.origin_words import RANDOM_TEXT
+from jaxlint.flow.domain import text
+from jaxlint.flow.domain.kinds import CONCRETE, CONSTANT, TREE, UNKNOWN
+from jaxlint.flow.domain.origin_words import LENGTH, RANDOM_TEXT
 from jaxlint.flow.domain.tags import EVEN, RAGGED, SHAPED, TEXT
-from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, Origin, Value
+from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, TEXT_VALUE, Origin, Value, collection, tree
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.shapes.made_sizes import size
 from jaxlint.flow.statements.iteration import element_of, picked
+from jaxlint.index.written_names import dotted_name
 
-FILLING = frozenset({"center", "ljust", "rjust", "zfill"})  # up to one length
+_FILLING = frozenset({"center", "ljust", "rjust", "zfill"})  # up to one length
+_SAME_NUMBER = frozenset({"casefold", "lower", "swapcase", "title", "upper"})  # of letters
+_OTHER_NUMBER = frozenset(
+    {"lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "translate"}
+)
+_PARTITIONING = frozenset({"partition", "rpartition"})
+_NUMBERS = frozenset({"float", "int"})
 _FILLED_TO = re.compile(r".?[<>=^]?[-+ ]?#?0?\d+[bcdoxXs]?")  # `08b`, `>12`
 
 
@@ -35,6 +43,66 @@ def joined(frame: Frame, between: str, given: Value, node: ast.AST) -> Value:
     if given.tags & SHAPED or not even:
         return Value(UNKNOWN, varies, TEXT | given.tags & RAGGED, None, None, origin)
     return Value(UNKNOWN, varies, TEXT | EVEN, None, None, origin)
+
+
+def of_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value | None:
+    """What a method makes of a text: another text, or its parts."""
+    content = text.spelled(receiver)
+    if content is not None:
+        return text.of_known(frame, content, name, call)
+    tags = receiver.tags
+    if name in _SAME_NUMBER:
+        return receiver
+    if name in _FILLING:
+        return Value(UNKNOWN, receiver.varies, tags | EVEN, None, None, receiver.origin)
+    if name in _OTHER_NUMBER:
+        return receiver.but(tags=tags & ~EVEN) if receiver.size is not None else receiver
+    part = Value(
+        UNKNOWN, receiver.varies, TEXT | tags & EVEN, None, None, Origin(frame.module, call.node, "text")
+    )
+    if name in _PARTITIONING:
+        return tree([part, part, part])
+    if name not in text.TAKING_APART:
+        return None
+    if not receiver.varies:
+        return collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
+    ragged = 0 if tags & EVEN or len(call.positional) > 1 or "maxsplit" in call.keywords else RAGGED
+    return Value(TREE, receiver.varies, ragged, None, part, Origin(frame.module, call.node, LENGTH))
+
+
+def cut(receiver: Value, index: ast.expr) -> Value | None:
+    """`seq[1:]`, `line[:-1]`, `seq[::-1]`: so many letters fewer; None for what has a length of its own."""
+    if not isinstance(index, ast.Slice) or not receiver.tags & TEXT:
+        return None
+    ends = (index.lower, index.upper)
+    upper = index.upper
+    to_end = upper is None or (isinstance(upper, ast.UnaryOp) and isinstance(upper.op, ast.USub))
+    if not to_end or not all(end is None or isinstance(end, (ast.Constant, ast.UnaryOp)) for end in ends):
+        return None
+    return Value(UNKNOWN, receiver.varies, receiver.tags, None, None, receiver.origin)
+
+
+def reads_numbers(made: ast.expr, target: ast.expr, words: Value) -> bool:
+    """`[float(v) for v in line.split()]`: the columns of a table, of which each row has as many."""
+    return (
+        isinstance(made, ast.Call)
+        and isinstance(made.func, ast.Name)
+        and made.func.id in _NUMBERS
+        and len(made.args) == 1
+        and isinstance(target, ast.Name)
+        and dotted_name(made.args[0]) == target.id
+        and are_words(words)
+    )
+
+
+def are_words(words: Value) -> bool:
+    """The parts of a text, which stand for numbers where an array is made of them."""
+    return (
+        words.kind == TREE
+        and words.element is not None
+        and is_text(words.element)
+        and bool(words.tags & RAGGED)
+    )
 
 
 def is_filled(spec: ast.expr | None) -> bool:

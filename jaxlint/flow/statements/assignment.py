@@ -21,7 +21,7 @@ from jaxlint.flow.domain.kinds import (
 )
 from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.sizes import is_small
-from jaxlint.flow.domain.tags import LENGTHENED, NOTHING_OR, SMALL, UPDATED
+from jaxlint.flow.domain.tags import LENGTHENED, NOTHING_OR, SHAPED, SMALL, UPDATED
 from jaxlint.flow.domain.values import (
     PER_ITERATION,
     UNKNOWN_VALUE,
@@ -142,8 +142,13 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
     if value.kind == TREE and value.data.__class__ is list and starred:
         _unpack_starred(frame, target, value.data)
         return
+    ragged = value.tags & SHAPED if value.kind == TREE else 0
+    rest = Value(TREE, value.varies if ragged else 0, ragged, None, element, value.origin)
     for item in target.elts:
-        assign(frame, item, element)
+        if isinstance(item, ast.Starred):
+            assign(frame, item.value, rest)
+        else:
+            assign(frame, item, element)
 
 
 def _unpack_starred(frame: Frame, target: ast.Tuple | ast.List, members: list[Value]) -> None:

@@ -104,11 +104,25 @@ def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> V
         bounded = element.kind == SCALAR and element.varies >= PER_ITERATION and bool(element.tags & BOUNDED)
     origin = element.origin or Origin(frame.module, source, "list element")
     each = _each(element, origin, bounded)
+    if each.tags & TEXT and _are_alike(iterable):
+        each = Value(UNKNOWN, each.varies, each.tags | EVEN, None, None, each.origin)
     if _are_items(source) and (each.kind == UNKNOWN or (each.kind == TREE and each.data.__class__ is list)):
         # Whoever fills a dict chooses its keys, a few, and returns to them.
         each = chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
         return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
     return chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
+
+
+def _are_alike(sequence: Value) -> bool:
+    """Whether texts that are all known differ in length by blanks alone, or by the names before what they say:
+    what is made of each may have one length."""
+    members = sequence.data if sequence.data.__class__ is list else []
+    if not all(v.kind == CONSTANT and isinstance(v.data, str) for v in members):
+        return False
+    rows = [words for v in members if (words := v.data.split())]
+    letters = {sum(map(len, words)) for words in rows}
+    longest = {(len(words), max(map(len, words))) for words in rows}
+    return bool(rows) and (len(letters) == 1 or len(longest) == 1)
 
 
 def as_keys(iterable: Value) -> Value:
@@ -231,7 +245,7 @@ def _another_object(element: Value, origin: Origin, bounded: bool) -> Value:
     apart = {
         name: _each(field, field.origin or origin, bounded)
         for name, field in fields.items()
-        if field.tags & SHAPED or (field.varies and field.kind in (SCALAR, SHAPE))
+        if field.tags & SHAPED or (field.varies and (field.kind in (SCALAR, SHAPE) or field.tags & TEXT))
     }
     if not apart:
         return element.but(varies=PER_ITERATION)
