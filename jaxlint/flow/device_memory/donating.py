@@ -17,7 +17,9 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.shapes.array_shapes import ArrayShapes
-from jaxlint.flow.shapes.item_sizes import At, ItemSizes
+from jaxlint.flow.shapes.element_names import At
+from jaxlint.flow.shapes.element_types import Elements
+from jaxlint.flow.shapes.item_sizes import ItemSizes
 from jaxlint.flow.shapes.shape_values import sizes
 from jaxlint.flow.syntax.outputs import calls_of
 from jaxlint.index.walking import nodes_of, own_nodes, walk
@@ -202,8 +204,10 @@ class PendingUselessDonation(PendingFact):
         given = [self._given(module, call, name, params, sizes) for module, call in uses]
         if not given or None in given:
             return False
+        lent = frozenset(element for elements in given for element in elements or ())
+        sizes.assume(closure.function.node, name, lent)
         outputs = sizes.returned(closure.function.node, closure.function.module)
-        return bool(outputs) and not any(outputs & known for known in given if known and outputs)
+        return bool(outputs and lent) and not {e.bytes for e in outputs or ()} & {e.bytes for e in lent}
 
     def _has_no_match(self, name: str, params: list[str]) -> bool:
         """At every call in view each output has another number of elements, which jax matches buffers by."""
@@ -225,7 +229,7 @@ class PendingUselessDonation(PendingFact):
 
     def _given(
         self, module: LoadedModule, call: ast.AST, name: str, params: list[str], sizes: ItemSizes
-    ) -> frozenset[int] | None:
+    ) -> Elements | None:
         if not isinstance(call, ast.Call):
             return None
         position = params.index(name)
