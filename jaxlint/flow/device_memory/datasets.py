@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from jaxlint.flow.device_memory.data_parts import Held
 from jaxlint.flow.device_memory.part_reads import PartRead, PartReads, Scope
-from jaxlint.flow.domain.kinds import DEVICE, HOST, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import DEVICE, FUNCTION, HOST, TREE, UNKNOWN
 from jaxlint.flow.domain.sizes import is_small
+from jaxlint.flow.domain.values import UNKNOWN_VALUE
 from jaxlint.flow.facts import DatasetTransfer
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.pending import PendingFact
-from jaxlint.flow.syntax.bindings import bindings_of, scope_of
+from jaxlint.flow.syntax.bindings import Bindings, bindings_of, returned, scope_of
 from jaxlint.index.walking import COMPREHENSIONS, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
@@ -24,7 +25,8 @@ _DATA = pattern(
     re.IGNORECASE,
 )
 _DATA_CLASS = pattern(r"Data(set|source|loader|module)?s?$|Dataset|DataLoader|Batcher", re.IGNORECASE)
-_LOADERS = pattern(r"load|read_|fetch_|memmap|open_|fromfile|genfromtxt|to_numpy|values$")
+_LOADERS = pattern(r"load|read_|fetch_|memmap|open_|fromfile|frombuffer|genfromtxt|to_numpy|values$|^File$")
+_STEPS = 4  # names gone back to the call that loads
 _MAPPING = frozenset({"map", "tree_map"})
 # Give an array as large as the one they are called on.
 _AS_LARGE = frozenset({"astype", "reshape", "transpose", "swapaxes", "block_until_ready"})
@@ -147,6 +149,8 @@ class PendingTransfer(PendingFact):
         cls = self.frame.cls
         if _DATA.search(name.rpartition(".")[2]) or (cls is not None and _DATA_CLASS.search(cls.name)):
             return True
+        if _is_loaded(self.frame, self.subject, scope_of(self.frame), _STEPS):
+            return True
         bindings = bindings_of(self.frame)
         sources: list[ast.AST] = [self.subject]
         if isinstance(self.statement, (ast.Assign, ast.AnnAssign, ast.Return)) and self.statement.value:
@@ -155,6 +159,36 @@ class PendingTransfer(PendingFact):
         sources += [bound for each in names for bound in bindings.of(each)]
         called = (n.func for value in sources for n in walk(value) if isinstance(n, ast.Call))
         return any(_LOADERS.search(last_name(f)) for f in called)
+
+
+def _is_loaded(frame: Frame, node: ast.expr, scope: ast.AST, steps: int) -> bool:
+    """A part of what a call loads, under other names, too: `archive["x"]`, `signals.astype(np.float32)`."""
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        return _is_loaded(frame, node.value, scope, steps)
+    if isinstance(node, ast.Tuple):
+        return any(_is_loaded(frame, member, scope, steps) for member in node.elts)
+    if isinstance(node, ast.Name) and steps:
+        for around in (scope, frame.module.tree):
+            bound = Bindings(around).of(node.id)
+            if bound:
+                return any(_is_loaded(frame, each, around, steps - 1) for each in bound)
+    if not isinstance(node, ast.Call):
+        return False
+    if _LOADERS.search(last_name(node.func)):
+        return True
+    if isinstance(node.func, ast.Name):
+        function = (frame.module.names or {}).get(node.func.id, UNKNOWN_VALUE)
+        if function.kind == FUNCTION and function.data.function.module is frame.module and steps:
+            inner = function.data.function.node
+            return any(r is not None and _is_loaded(frame, r, inner, steps - 1) for r in returned(inner))
+    return any(_is_loaded(frame, part, scope, steps) for part in (node.func, *node.args[:1]))
+
+
+def _names_parts(node: ast.expr) -> bool:
+    """`images`, `self.images`, `archive["images"]`."""
+    while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        node = node.value
+    return dotted_name(node) is not None
 
 
 def note_transfer(frame: Frame, call: Call) -> None:
@@ -172,6 +206,6 @@ def note_transfer(frame: Frame, call: Call) -> None:
         return
     if isinstance(subject, (ast.List, ast.Tuple, ast.Constant, ast.ListComp)):
         names = subject.elts if isinstance(subject, ast.Tuple) else ()
-        if not names or any(dotted_name(name) is None for name in names):
+        if not names or not all(map(_names_parts, names)):
             return
     frame.log.append(PendingTransfer(frame, node, subject, statement))

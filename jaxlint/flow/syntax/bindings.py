@@ -31,6 +31,10 @@ class Bindings:
                 self._bind(node.target, node.value)
             elif isinstance(node, (ast.For, ast.AsyncFor)):
                 self._bind(node.target, node.iter)
+            elif isinstance(node, (ast.With, ast.AsyncWith)):
+                for item in node.items:
+                    if item.optional_vars is not None:  # what it enters, which mostly gives itself
+                        self._bind(item.optional_vars, item.context_expr)
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
