@@ -124,6 +124,8 @@ _EXACT: dict[str, str] = {
     "torch.cuda.max_memory_allocated": "peak",
     "torch.cuda.max_memory_reserved": "peak",
     "torch.cuda.memory.max_memory_allocated": "peak",
+    "re.findall": "words",
+    "re.split": "words",
     "collections.deque": "container",
     "collections.defaultdict": "container",
     "collections.OrderedDict": "container",

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from jaxlint.flow.domain.joining import join_all
-from jaxlint.flow.domain.kinds import DEVICE, FOREIGN, HOST, PARAMETER, SCALAR, TRACED, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import (
+    CONSTANT,
+    DEVICE,
+    FOREIGN,
+    HOST,
+    PARAMETER,
+    SCALAR,
+    TRACED,
+    TREE,
+    UNKNOWN,
+)
 from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.tags import BOUNDED, TEXT, WEAK
 from jaxlint.flow.domain.values import PER_CALL, PER_ITERATION, UNKNOWN_VALUE, Origin, Value, collection, tree
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.shapes.layer_sizes import layer_elements, with_optimizer
 from jaxlint.flow.shapes.made_sizes import size
-from jaxlint.flow.shapes.text_lengths import drawn
+from jaxlint.flow.shapes.text_lengths import drawn, is_text, parted
 from jaxlint.flow.statements.iteration import element_of, iterated
 
 _ARRAY_DRAWS = frozenset(
@@ -109,6 +119,16 @@ def clock(frame: Frame, dotted: str, last: str, call: Call) -> Value:
 @api_call("identifier")
 def identifier(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     return Value(UNKNOWN, per_round(frame), TEXT, None, None, Origin(frame.module, call.node, "identifier"))
+
+
+@api_call("words")
+def words(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`re.findall(r"\\w+", line)`: parts of a text, where the pattern has no groups."""
+    form, subject = call.argument(0, "pattern"), call.argument(1, "string")
+    plain = form is not None and form.kind == CONSTANT and "(" not in str(form.data)
+    if frame.level or subject is None or not plain or not is_text(subject):
+        return UNKNOWN_VALUE
+    return parted(frame, subject, call)
 
 
 @api_call("container")

@@ -57,17 +57,25 @@ def of_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value | N
         return Value(UNKNOWN, receiver.varies, tags | EVEN, None, None, receiver.origin)
     if name in _OTHER_NUMBER:
         return receiver.but(tags=tags & ~EVEN) if receiver.size is not None else receiver
-    part = Value(
-        UNKNOWN, receiver.varies, TEXT | tags & EVEN, None, None, Origin(frame.module, call.node, "text")
-    )
     if name in _PARTITIONING:
-        return tree([part, part, part])
+        return tree([_part(frame, receiver, call)] * 3)
     if name not in text.TAKING_APART:
         return None
-    if not receiver.varies:
+    return parted(frame, receiver, call, len(call.positional) > 1 or "maxsplit" in call.keywords)
+
+
+def _part(frame: Frame, whole: Value, call: Call) -> Value:
+    origin = Origin(frame.module, call.node, "text")
+    return Value(UNKNOWN, whole.varies, TEXT | whole.tags & EVEN, None, None, origin)
+
+
+def parted(frame: Frame, whole: Value, call: Call, counted: bool = False) -> Value:
+    """The parts of a text, of which there are as many as it says, if that is not given."""
+    if not whole.varies:
         return collection(TEXT_VALUE, Origin(frame.module, call.node, "list"))
-    ragged = 0 if tags & EVEN or len(call.positional) > 1 or "maxsplit" in call.keywords else RAGGED
-    return Value(TREE, receiver.varies, ragged, None, part, Origin(frame.module, call.node, LENGTH))
+    ragged = 0 if whole.tags & EVEN or counted else RAGGED
+    origin = Origin(frame.module, call.node, LENGTH)
+    return Value(TREE, whole.varies, ragged, None, _part(frame, whole, call), origin)
 
 
 def cut(receiver: Value, index: ast.expr) -> Value | None:
