@@ -32,8 +32,6 @@ MISSES = {
     "19/JAX304/bad_1.py": "to be mended",
     "19/JAX305/bad_1.py": "to be mended",
     "19/JAX306/bad_1.py": "to be mended",
-    "19/JAX308/bad_1.py": "to be mended",
-    "19/JAX401/bad_1.py": "to be mended",
     "19/JAX402/bad_1.py": "to be mended",
     "19/JAX404/bad_1.py": "to be mended",
     "19/JAX506/bad_1.py": "to be mended",

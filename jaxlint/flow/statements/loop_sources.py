@@ -21,6 +21,20 @@ _VIDEO_LIBRARIES = frozenset({"cv2", "imageio", "av", "decord", "skvideo", "medi
 _STREAMS = pattern(r"stream|video|camera|frames?$|socket|capture|queue|reader|live|feed", re.IGNORECASE)
 _LOADERS = pattern(r"loader|batches|dataset|pipeline|iterator", re.IGNORECASE)
 MEMBER_METHODS = ("__next__", "__getitem__")
+_READING = frozenset(
+    {
+        "read",
+        "read1",
+        "readinto",
+        "readinto1",
+        "readline",
+        "readlines",
+        "recv",
+        "recv_into",
+        "recvfrom",
+        "recvmsg",
+    }
+)
 _WRAPPERS = frozenset(
     {"enumerate", "zip", "tqdm", "track", "iter", "islice", "alive_it", "prefetch_to_device"}
 )
@@ -56,11 +70,25 @@ def _counts(loop: ast.While) -> bool:
     """`while i < n`, with `i += 1` in the body, or `len(kept) < n`."""
     if not isinstance(loop.test, ast.Compare):
         return False
+    if any(_reads(part) for part in walk(loop.test)):
+        return False  # until a read gives less than was asked for
     tested = {n.id for n in walk(loop.test) if isinstance(n, ast.Name)}
     stepped = {
         n.target.id for n in walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
     }
-    return bool(tested & stepped) or "len" in tested
+    read = {
+        t.id
+        for n in own_nodes(loop)
+        if isinstance(n, ast.Assign) and _reads(n.value)
+        for t in n.targets
+        if isinstance(t, ast.Name)
+    }
+    return bool(tested & stepped) or ("len" in tested and not tested & read)
+
+
+def _reads(node: ast.AST) -> bool:
+    """`pipe.read(size)`, `sock.recv_into(buffer)`: the next piece of something, as long as there is one."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READING
 
 
 def _kind_of_source(frame: Frame, source: ast.expr, bindings: Bindings, depth: int) -> str:

@@ -51,6 +51,27 @@ def spread_for(frame: Frame, name: str) -> list[tuple[Frame, ast.expr, int | Non
     return list(found.values())
 
 
+def rest_for(frame: Frame, name: str) -> list[tuple[Frame, list[ast.expr]]]:
+    """What each call that entered this evaluation passes for `*args` or `**kwargs`, and the frame in which the call
+    stands. None of them where one spreads what it passes."""
+    function = frame.function
+    rest = [function.args.vararg, function.args.kwarg] if function is not None else []
+    if function is None or name not in [each.arg for each in rest if each is not None]:
+        return []
+    found: dict[ast.AST, tuple[Frame, list[ast.expr]]] = {}
+    for caller, node in frame.evaluation.entries:
+        offset = first_position(caller, node, function)
+        if offset is None or not isinstance(node, ast.Call):
+            return []
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return []
+        named = {*function.index, *function.keyword_only}
+        words = [k.value for k in node.keywords if k.arg not in named]
+        by_position = rest[0] is not None and rest[0].arg == name
+        found[node] = caller, node.args[len(function.index) - offset :] if by_position else words
+    return list(found.values())
+
+
 def called_at(frame: Frame, node: ast.Call) -> list[Evaluation]:
     """The evaluations that a call entered."""
     return [e.evaluation for e in frame.evaluation.log if isinstance(e, Called) and e.node is node]

@@ -25,7 +25,7 @@ from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.program import LoadedModule
 from jaxlint.flow.syntax.bindings import Bindings, look, scope_of
-from jaxlint.flow.syntax.entries import called_at, passed_for
+from jaxlint.flow.syntax.entries import called_at, passed_for, rest_for
 from jaxlint.index.walking import nodes_of, own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
 from jaxlint.pattern import pattern
@@ -44,12 +44,14 @@ _MEMBERS = frozenset({"items", "values", "get", "pop", "copy"})
 _HANDING_ON = frozenset(
     {
         *(f"builtins.{name}" for name in ("list", "tuple", "dict", "enumerate", "zip", "reversed")),
+        "types.SimpleNamespace",
         "jax.tree.leaves",
         "jax.tree_util.tree_leaves",
     }
 )
 _RECORDS = frozenset({"namedtuple", "struct"})
 _JITTING = frozenset({"jit", "filter_jit"})
+_DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 
@@ -113,7 +115,7 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
                     return _called(frame, last, line, depth - 1, at)
                 return _source(frame, last, line, depth - 1)
         return _passed(frame, node.id, depth)
-    if isinstance(node, ast.NamedExpr):
+    if isinstance(node, (ast.NamedExpr, ast.Starred)):
         return _source(frame, node.value, line, depth)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         field = _field_source(frame, f"{node.value.id}.{node.attr}", line, depth)
@@ -121,20 +123,31 @@ def _source(frame: Frame, node: ast.expr, line: int, depth: int) -> Place | None
             return field
     if isinstance(node, (ast.Subscript, ast.Attribute)):
         return _source(frame, node.value, line, depth) if not _indexes(node) else None
-    if isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
-        members = node.values if isinstance(node, ast.Dict) else node.elts
-        return next((s for s in (_source(frame, m, line, depth - 1) for m in members) if s is not None), None)
+    if isinstance(node, (*_DISPLAYS, ast.BinOp)):
+        return next(
+            (s for s in (_source(frame, m, line, depth - 1) for m in _members(node)) if s is not None), None
+        )
     if isinstance(node, ast.Call):
         return _called(frame, node, line, depth)
     return None
+
+
+def _members(node: ast.expr) -> list[ast.expr]:
+    """Of a display, or of two containers that are made one of which one is a display: `{"step": i} | outputs`."""
+    if isinstance(node, ast.BinOp):
+        united = isinstance(node.left, _DISPLAYS) or isinstance(node.right, _DISPLAYS)
+        return [node.left, node.right] if united else []
+    return node.values if isinstance(node, ast.Dict) else node.elts  # type: ignore[attr-defined]  # a display
 
 
 def _passed(frame: Frame, name: str, depth: int) -> Place | None:
     """The boundary call whose result every call passes for a parameter: `log.add(step(x))`. The calls are those
     that entered this evaluation; where nobody in view has, those of the function's name in its module."""
     function = frame.function
-    if function is None or name not in (*function.index, *function.keyword_only) or depth < 2:
+    if function is None or depth < 2:
         return None
+    if name not in (*function.index, *function.keyword_only):
+        return _among_rest(frame, name, depth)
     passed = passed_for(frame, name)
     if passed:
         first = None
@@ -151,6 +164,19 @@ def _passed(frame: Frame, name: str, depth: int) -> Place | None:
         written = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == name)]
         places.append(_source(inside, written[0], call.lineno, depth - 1) if written else None)
     return places[0] if places and None not in places else None
+
+
+def _among_rest(frame: Frame, name: str, depth: int) -> Place | None:
+    """The boundary call whose result every call passes among others: `log.write(step, grads=grads)`."""
+    passed = rest_for(frame, name)
+    first = None
+    for caller, given in passed if len(passed) <= _CALLERS else ():
+        sources = (_source(caller, each, each.lineno, depth - 1) for each in given)
+        source = next((found for found in sources if found is not None), None)
+        if source is None:
+            return None
+        first = first or source
+    return first
 
 
 def calls_of(module: LoadedModule) -> dict[str, list[tuple[Function | None, ast.Call]]]:
@@ -242,9 +268,8 @@ def _called(frame: Frame, node: ast.Call, line: int, depth: int, position: int |
         return frame.place(node)
     if isinstance(node.func, ast.Attribute) and name in _MEMBERS and callee.kind == UNKNOWN:
         return _source(frame, node.func.value, line, depth)  # `outputs.items()`
-    if callee.kind == API and callee.data in _HANDING_ON:
-        return next((s for a in node.args if (s := _source(frame, a, line, depth - 1)) is not None), None)
-    if callee.kind == CLASS and (callee.data.dataclass or callee.data.family in _RECORDS):
+    record = callee.kind == CLASS and (callee.data.dataclass or callee.data.family in _RECORDS)
+    if record or (callee.kind == API and callee.data in _HANDING_ON):
         given = [*node.args, *(k.value for k in node.keywords)]
         return next((s for a in given if (s := _source(frame, a, line, depth - 1)) is not None), None)
     if callee.kind == FUNCTION and depth > 1 and not callee.data.function.is_lambda:
