@@ -16,6 +16,7 @@ from jaxlint.flow.host_memory.keeping import note_append
 from jaxlint.flow.precision import dtypes, weak_types
 from jaxlint.flow.retrace.grouping import ADDING, note_grouped
 from jaxlint.flow.retrace.mutation import Mutated
+from jaxlint.flow.retrace.shared_containers import items_of
 from jaxlint.flow.shapes.lengths import of_method
 from jaxlint.flow.statements.assignment import container_key
 from jaxlint.flow.trace import effects, impure, masks, traced
@@ -47,7 +48,8 @@ def note_method(frame: Frame, node: ast.Call, method: ast.Attribute, receiver: V
     """What a method of no known function does to its receiver, or demands of a tracer."""
     name = method.attr
     if name in _MUTATING and receiver.kind in (TREE, UNKNOWN, HOST) and dotted_name(method.value) is not None:
-        frame.log.append(Mutated(container_key(frame, method.value), frame.module, node))
+        held = items_of(frame, receiver, name, call) if receiver.kind == TREE and not frame.level else None
+        frame.log.append(Mutated(container_key(frame, method.value), frame.module, node, held))
     if name == "update" and receiver.kind == MODULE:
         patching.namespace_updated(frame, node, receiver, call)
     if name == "get" and call.positional:

@@ -17,16 +17,22 @@ from jaxlint.flow.program import LoadedModule
 
 if TYPE_CHECKING:
     from jaxlint.flow.evaluations import Evaluation
+    from jaxlint.flow.retrace.shared_containers import Held
 
 Key = tuple[Any, ...]
 
 
+NAMELESS: Key = ("nameless",)  # of what no name leads to: `settings["model"]["scale"] = …`
+
+
 class Mutated(NamedTuple):
-    """A log entry: something outer code may read is changed."""
+    """A log entry: something outer code may read is changed. `held`: the container of which an item is, see
+    flow.shared_containers."""
 
     key: Key
     module: LoadedModule
     node: ast.AST
+    held: Held | None = None
 
 
 class Invoked(NamedTuple):

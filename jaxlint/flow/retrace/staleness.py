@@ -26,6 +26,7 @@ from jaxlint.flow.retrace.mutation import (
     UnjittedEnd,
     UnjittedStart,
 )
+from jaxlint.flow.retrace.shared_containers import reads_changed
 
 _EVENTS = 4000  # of one walk; beyond that order is not worth the time
 _DEPTH = 8
@@ -138,8 +139,9 @@ def stale_reads(evaluation: Evaluation) -> list[StaleRead]:
             _forget(called, changed, {t for t, use in called.items() if _reads_instance(use, event.identity)})
         elif isinstance(event, Mutated):
             for trace, first in called.items():
-                if event.key in first.boundary.reads and not _inside(event, first.boundary):
-                    changed.setdefault((trace, event.key), (event, first))
+                key = _read_by(first.boundary, event)
+                if key is not None and not _inside(event, first.boundary):
+                    changed.setdefault((trace, key), (event, first))
         elif isinstance(event, Invoked) and not (event.made and event.made[1]):
             trace = trace_of(event.boundary)
             called.setdefault(trace, event)
@@ -167,6 +169,16 @@ def _forget(called: dict[Any, Invoked], changed: dict[tuple[Any, Any], Any], tra
 
 def _reads_instance(use: Invoked, identity: object) -> bool:
     return any(key[0] == "self" and key[1] == id(identity) for key in use.boundary.reads)
+
+
+def _read_by(boundary: BoundaryState, event: Mutated) -> Any:
+    """The key of what a change alters of what a boundary reads: by its name, or as the same container."""
+    if event.key in boundary.reads:
+        return event.key
+    held = event.held
+    if held is None:
+        return None
+    return next((key for key, read in boundary.reads.items() if reads_changed(read, held)), None)
 
 
 def _inside(event: Mutated, boundary: BoundaryState) -> bool:

@@ -39,8 +39,9 @@ from jaxlint.flow.host_memory.dict_caches import note_fill
 from jaxlint.flow.host_memory.keeping import note_entry
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.retrace.field_carry import field_carried, field_stored
-from jaxlint.flow.retrace.mutation import Key, Mutated, attribute_key, global_key
+from jaxlint.flow.retrace.mutation import NAMELESS, Key, Mutated, attribute_key, global_key
 from jaxlint.flow.retrace.optional import key_stored
+from jaxlint.flow.retrace.shared_containers import item_of
 from jaxlint.flow.retrace.tree_changes import members
 from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.syntax.stored_fields import CONSTRUCTORS
@@ -264,9 +265,10 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         frame.names[target.value.id] = owner.but(
             tags=owner.tags | UPDATED
         )  # `state["params"] = apply_updates(…)`
-    if name is not None:
-        key = container_key(frame, target.value)
-        frame.log.append(Mutated(key, frame.module, target))
+    held = item_of(frame, owner, index) if owner.kind == TREE and not frame.level else None
+    if name is not None or held is not None:
+        key = container_key(frame, target.value) if name is not None else NAMELESS
+        frame.log.append(Mutated(key, frame.module, target, held))
     if frame.quiet or frame.level != EAGER:
         return
     if name is not None and (frame.filling or _returns_hit(frame, name)):
