@@ -26,7 +26,7 @@ BASES = {
     "enum.Flag": "enum",
     "penzai.core.struct.Struct": "pytree",
     "penzai.pz.nn.Layer": "pytree",
-} | dict.fromkeys(PROCESS_CLASSES, "process")
+} | PROCESS_CLASSES
 # Decorators of classes → family of the class.
 DECORATORS = {
     "flax.struct.dataclass": "struct",

@@ -29,14 +29,23 @@ PROCESSES: dict[str, str] = {
     "gym.vector.AsyncVectorEnv": "environments",
     "torch.utils.data.DataLoader": "loader",
     "torch.utils.data.dataloader.DataLoader": "loader",
-    **{f"{module}.Process": "process" for module in _MODULES},
     **{f"{module}.Pool": "pool" for module in _MODULES},
     **{f"{module}.get_context": "context" for module in _MODULES},
     **{f"{module}.set_start_method": "start_method" for module in _MODULES},
 }
 # A context is a value of its own: its maker's name says the method.
 CONTEXT = "multiprocessing.context."
-PROCESSES |= {f"{CONTEXT}{method}().Process": "process" for method in METHODS}
+# Classes of processes → the family of a class that derives from one: by which method its instances start.
+PROCESS_FAMILY = "process "
+PROCESS_CLASSES = {
+    **{f"{module}.Process": f"{PROCESS_FAMILY}default" for module in _MODULES},
+    **{f"{CONTEXT}{method}().Process": f"{PROCESS_FAMILY}{method}" for method in METHODS},
+    **{
+        f"{CONTEXT}{name}Process": f"{PROCESS_FAMILY}{name.lower()}"
+        for name in ("Fork", "Spawn", "ForkServer")
+    },
+}
+PROCESSES |= dict.fromkeys(PROCESS_CLASSES, "process")
 PROCESSES |= {f"{CONTEXT}{method}().Pool": "pool" for method in METHODS}
 # What a pool runs, by the methods that take it; all such calls go to one value, whichever context made the pool.
 POOL = "multiprocessing.Pool"
@@ -45,4 +54,3 @@ PROCESSES |= {f"{POOL}().{method}": "work" for method in _TAKING}
 EXECUTOR = "concurrent.futures.ProcessPoolExecutor"
 # The first of these makes an executor start its processes.
 PROCESSES |= {f"{EXECUTOR}().{method}": "submission" for method in ("submit", "map")}
-PROCESS_CLASSES = frozenset(name for name, kind in PROCESSES.items() if kind == "process")

@@ -17,6 +17,7 @@ from jaxlint.flow.facts import Instantiation
 from jaxlint.flow.frame import Call, Frame, api_call
 from jaxlint.flow.retrace.mutation import Made
 from jaxlint.flow.shapes.shared_fields import settle
+from jaxlint.jax_api.processes import PROCESS_FAMILY
 from jaxlint.jax_api.transforms import EAGER
 
 # Constructors that only store their annotated fields.
@@ -149,7 +150,7 @@ def library_method(frame: Frame, receiver: Value, name: str, call: Call) -> Valu
     cls: ClassInfo = receiver.data if receiver.kind != INSTANCE else receiver.data.cls
     if name in ("replace", "_replace") and receiver.kind == INSTANCE:
         return replaced(frame, receiver, call)
-    if cls.family == "process" and name == "start" and receiver.kind == INSTANCE:
+    if cls.family.startswith(PROCESS_FAMILY) and name == "start" and receiver.kind == INSTANCE:
         from jaxlint.flow.config.processes import started
 
         return started(frame, receiver, call)

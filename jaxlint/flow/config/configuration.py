@@ -151,7 +151,7 @@ def _change(frame: Frame, node: ast.AST, option: str, how: str, value: Value) ->
 
 def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
     """Whether the caller asks for the change: its value, or a test around it, uses a parameter. What a function
-    puts back afterwards is part of what it was asked for."""
+    puts back afterwards is part of what it was asked for. A value may be made of a parameter under other names."""
     function = frame.function
     if function is None or isinstance(function.node, ast.Lambda):
         return False
@@ -168,9 +168,33 @@ def _follows_parameter(frame: Frame, node: ast.AST) -> bool:
             asked = statement.test
         if isinstance(statement, (ast.If, ast.While, ast.IfExp)) and not _is_choice(statement.test):
             continue
-        if asked is not None and any(isinstance(n, ast.Name) and n.id in names for n in walk(asked)):
+        if asked is not None and _uses(asked, names):
             return True
-    return False
+    return bool(names) and _uses(_statement(frame, node), _made_of(names, function.node))
+
+
+def _statement(frame: Frame, node: ast.AST) -> ast.AST:
+    """The assignment that a change is, or its call."""
+    return (
+        frame.statement
+        if isinstance(frame.statement, ast.Assign) and not isinstance(node, ast.Call)
+        else node
+    )
+
+
+def _made_of(names: set[str], function: ast.AST) -> set[str]:
+    """Names, and those that assignments make of them: `target = Path(path) if path else HOME`."""
+    found = set(names)
+    made = (n for n in walk(function) if isinstance(n, (ast.Assign, ast.AnnAssign, ast.NamedExpr)))
+    for assignment in sorted(made, key=_line):
+        if assignment.value is not None and _uses(assignment.value, found):
+            targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+            found.update(target.id for target in targets if isinstance(target, ast.Name))
+    return found
+
+
+def _uses(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(n, ast.Name) and n.id in names for n in walk(node))
 
 
 def _is_choice(test: ast.expr) -> bool:

@@ -8,13 +8,21 @@ from jaxlint.finding import Place
 from jaxlint.flow.config.configuration import DeviceUse
 from jaxlint.flow.domain.closures import Closure
 from jaxlint.flow.domain.kinds import CONSTANT, FOREIGN, FUNCTION, INSTANCE, SCALAR, UNKNOWN
-from jaxlint.flow.domain.objects import Foreign
+from jaxlint.flow.domain.objects import Foreign, Instance
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.evaluations import Called, Evaluation
 from jaxlint.flow.expressions.attributes import bound_method
 from jaxlint.flow.facts import ProcessStart
 from jaxlint.flow.frame import Call, Frame, api_call, evaluate
-from jaxlint.jax_api.processes import CONTEXT, EXECUTOR, METHODS, POOL, PROCESSES
+from jaxlint.jax_api.processes import (
+    CONTEXT,
+    EXECUTOR,
+    METHODS,
+    POOL,
+    PROCESS_CLASSES,
+    PROCESS_FAMILY,
+    PROCESSES,
+)
 from jaxlint.jax_api.transforms import EAGER
 
 _CONTEXT_FIELD = "_mp_context"
@@ -54,7 +62,8 @@ def _fork(frame: Frame, dotted: str, call: Call) -> Value:
 
 
 def _process(frame: Frame, dotted: str, call: Call) -> Value:
-    _start(frame, dotted, call, dotted.partition("().")[0], call.argument(1, "target"))
+    maker = CONTEXT + PROCESS_CLASSES[dotted].removeprefix(PROCESS_FAMILY)
+    _start(frame, dotted, call, maker, call.argument(1, "target"))
     return UNKNOWN_VALUE
 
 
@@ -134,26 +143,28 @@ def started(frame: Frame, receiver: Value, call: Call) -> Value:
     """`.start()` of an instance of a class that derives from Process."""
     run = receiver.data.cls.lookup("run")
     bound = bound_method(frame, run, receiver, call.node) if run is not None else None
-    _start(frame, "multiprocessing.Process", call, "multiprocessing.Process", bound)
+    maker = CONTEXT + receiver.data.cls.family.removeprefix(PROCESS_FAMILY)
+    _start(frame, "multiprocessing.Process", call, maker, bound, receiver)
     return UNKNOWN_VALUE
 
 
 def _start(
-    frame: Frame, dotted: str, call: Call, maker: str, target: Value | None, executor: Value | None = None
+    frame: Frame, dotted: str, call: Call, maker: str, target: Value | None, made: Value | None = None
 ) -> None:
-    """Note a start by the method of the context that makes it, or by the one that holds for all."""
+    """Note a start by the method of the context that makes it, or by the one that holds for all. `made`: the
+    executor or process that was made before it is started."""
     chosen: Place | None = None
     method = "default"
     if maker.startswith(CONTEXT):
         method = maker.removeprefix(CONTEXT)
-        chosen = _context_place(frame, call, executor) if method == "fork" else None
+        chosen = _context_place(frame, call, made) if method == "fork" else None
     if method == "default" and frame.run.start_method is not None:
         method, chosen = frame.run.start_method
     if method not in ("fork", "default"):
         _note_worker(frame, call, dotted, frame.place(call.node), target)
         return
-    if executor is not None and chosen is None:
-        chosen = _made_at(executor)
+    if made is not None and chosen is None:
+        chosen = _made_at(made)
     _note(frame, call, dotted, method, chosen, target)
 
 
@@ -166,7 +177,7 @@ def _context_place(frame: Frame, call: Call, executor: Value | None) -> Place | 
 
 
 def _made_at(made: Value) -> Place | None:
-    thing: Foreign = made.data
+    thing: Foreign | Instance = made.data
     return thing.home.module.place(thing.node) if thing.home is not None else None
 
 
