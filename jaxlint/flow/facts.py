@@ -408,7 +408,7 @@ class TracedBranch(Fact):
 @record
 class NumpyOnTraced(Fact):
     """numpy meets a traced value. `how`: "call", "index" (array indexed by a tracer), "assign" (written from
-    one). `api` is the canonical name for a call."""
+    one), "method" (of a numpy array, that takes one). `api` is the canonical name for a call, or `.take`."""
 
     api: str
     how: str
@@ -418,7 +418,8 @@ class NumpyOnTraced(Fact):
 
 @record
 class DataDependentShape(Fact):
-    """A traced shape would depend on data. `how`: "call", "mask read", "mask write"."""
+    """A traced shape would depend on data. `how`: "call" (of a function, or of the method `.repeat`), "mask read",
+    "mask write"."""
 
     api: str
     how: str

@@ -108,6 +108,9 @@ ARRAY_METHODS = _words(
     "view ptp block_until_ready searchsorted"
 )
 
+# Methods with which a numpy array makes arrays of its arguments: of a tracer, TracerArrayConversionError (measured).
+HOST_METHODS = _words("take dot searchsorted repeat choose compress clip put partition argpartition")
+
 STATIC_ATTRIBUTES = _words("shape ndim dtype size aval itemsize weak_type sharding nbytes")
 ARRAY_ATTRIBUTES = _words("T mT real imag flat")
 INDEXER_METHODS = _words("set add multiply divide power min max apply get mul subtract")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from jaxlint.context import Context
 
 _ERROR = "TracerArrayConversionError"
+_SAME_METHODS = frozenset({"take", "dot", "searchsorted"})  # the same by jax's arrays
+_IN_PLACE = frozenset({".put", ".partition"})
 _NUMBERS = frozenset({"int", "float", "complex", "bool", "range", "round", "len"})
 
 
@@ -51,6 +53,10 @@ def _message(fact: NumpyOnTraced, node: cst.CSTNode | None, ctx: Context) -> str
     if fact.how == "assign":
         value = _written(node, ctx)
         return f"A numpy array is written from {value} ({_ERROR}). Build it with `.at[…].set(…)` or a stack."
+    if fact.how == "method":
+        asarray = tracing.api_name("jax.numpy.asarray", ctx)
+        remedy = "Write it in jax.numpy" if fact.api in _IN_PLACE else f"Wrap the array in `{asarray}`"
+        return f"`{fact.api}` of a numpy array cannot take {value} ({_ERROR}). {remedy}."
     called = f"`{tracing.api_name(fact.api, ctx)}`"
     twin = f"`{tracing.api_name(f'jax.numpy.{_name(fact)}', ctx)}`"
     if fact.silent:
@@ -82,14 +88,27 @@ def _fix(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Fix | None:
     if fact.how == "call" and isinstance(node, cst.Call):
         return _call_twin(fact, node, ctx)
     if fact.how == "index" and isinstance(node, cst.Subscript):
-        imported = ctx.importing("jax.numpy.asarray")
-        if imported is None:
-            return None
-        asarray, imports = imported
-        table = ctx.span(node.value)
-        edit = Edit(table, f"{asarray}({ctx.focus.text(table)})")
-        return Fix("Index a jax array", _applicability(fact, node, ctx), (edit, *imports))
+        return _on_jax_array("Index a jax array", node.value, fact, node, ctx)
+    if fact.how == "method" and isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        same = node.func.attr.value in _SAME_METHODS and all(
+            argument.keyword is None or argument.keyword.value == "axis" for argument in node.args
+        )
+        receiver = node.func.value
+        return _on_jax_array("Ask a jax array", receiver, fact, node, ctx) if same else None
     return _functional_write(node, ctx) if fact.how == "assign" else None
+
+
+def _on_jax_array(
+    title: str, table: cst.BaseExpression, fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context
+) -> Fix | None:
+    """The numpy array as one of jax, which takes tracers."""
+    imported = ctx.importing("jax.numpy.asarray")
+    if imported is None:
+        return None
+    asarray, imports = imported
+    span = ctx.span(table)
+    edit = Edit(span, f"{asarray}({ctx.focus.text(span)})")
+    return Fix(title, _applicability(fact, node, ctx), (edit, *imports))
 
 
 def _applicability(fact: NumpyOnTraced, node: cst.CSTNode, ctx: Context) -> Applicability:

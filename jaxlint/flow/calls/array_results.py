@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from jaxlint.flow.calls.sources import per_round
-from jaxlint.flow.domain.kinds import TRACED
+from jaxlint.flow.domain.kinds import PARAMETER, TRACED
 from jaxlint.flow.domain.tags import DATA_SHAPE, SHAPED
 from jaxlint.flow.domain.values import Origin, Value, collection
 from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.retrace.settled import is_settled
 from jaxlint.flow.shapes.varied_shapes import varied_part
 from jaxlint.jax_api.arrays import DATA_SHAPED, SIZE_KEYWORDS
+from jaxlint.jax_api.transforms import EAGER, JIT, VMAP
 
 # What brings an array to a size that does not depend on its own.
 PADDING = frozenset({"pad", "resize"})
@@ -17,7 +18,7 @@ TRACED_NUMBER = Value(TRACED, size=1)
 _TUPLES_OF_INDICES = frozenset({"nonzero", "where"})
 
 
-def is_data_shaped(last: str, call: Call) -> bool:
+def is_data_shaped(last: str, call: Call, level: int = EAGER) -> bool:
     """Whether the shape of the result depends on data: no static size is given."""
     if not SIZE_KEYWORDS.isdisjoint(call.keywords):
         return False
@@ -26,9 +27,24 @@ def is_data_shaped(last: str, call: Call) -> bool:
     if last == "where":
         return len(call.positional) == 1 and not call.keywords
     if last == "repeat":
-        repeats = call.argument(1, "repeats")
-        return repeats is not None and repeats.kind == TRACED
+        return is_tracer(call.argument(1, "repeats"), level)
     return last == "bincount" and "length" not in call.keywords
+
+
+def is_tracer(value: Value | None, level: int) -> bool:
+    """Whether what is passed as a number or an array is traced at this level: under jit a parameter is."""
+    return value is not None and (value.kind == TRACED or (value.kind == PARAMETER and level >= JIT))
+
+
+def is_data_shaped_method(name: str, receiver: Value, call: Call, level: int) -> bool:
+    """Whether the shape of what a method of a jax array gives depends on traced data: no static size is given."""
+    if level < VMAP or not SIZE_KEYWORDS.isdisjoint(call.keywords):
+        return False
+    if name == "nonzero":
+        return receiver.kind == TRACED
+    if name in ("repeat", "compress"):
+        return is_tracer(call.argument(0, "repeats" if name == "repeat" else "condition"), level)
+    return False
 
 
 def data_shaped(frame: Frame, kind: int, last: str, call: Call) -> Value:

@@ -32,7 +32,7 @@ def jnp(frame: Frame, dotted: str, last: str, call: Call) -> Value:
     if frame.level == EAGER:
         device_use(frame, call.node, dotted)
         return _eager_jnp(frame, last, call, values)
-    if is_data_shaped(last, call) and frame.level >= VMAP:
+    if is_data_shaped(last, call, frame.level) and frame.level >= VMAP:
         subject = call.positional[0] if call.positional else None
         proven = traced.contains_tracer(values) or (
             frame.level >= JIT and subject is not None and subject.kind in ARRAYS

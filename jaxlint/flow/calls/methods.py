@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxlint.flow.boundaries.clearing import note_clearing
 from jaxlint.flow.boundaries.escaping import escape
-from jaxlint.flow.calls.array_results import data_shaped
+from jaxlint.flow.calls.array_results import data_shaped, is_data_shaped_method, is_tracer
 from jaxlint.flow.calls.ordering import ask_for_order
 from jaxlint.flow.domain import text
 from jaxlint.flow.domain.joining import join
@@ -15,6 +15,7 @@ from jaxlint.flow.domain.kinds import (
     CONCRETE,
     CONSTANT,
     DEVICE,
+    HOST,
     INDEXER,
     INSTANCE,
     PARAMETER,
@@ -50,15 +51,18 @@ from jaxlint.flow.shapes.varied_shapes import settles
 from jaxlint.flow.statements.assignment import add_member
 from jaxlint.flow.statements.iteration import element_of
 from jaxlint.flow.trace import traced
-from jaxlint.jax_api.arrays import ARRAY_METHODS, INDEXER_METHODS, REDUCTIONS, SIZE_KEYWORDS
+from jaxlint.jax_api.arrays import ARRAY_METHODS, HOST_METHODS, INDEXER_METHODS, REDUCTIONS
+from jaxlint.jax_api.transforms import VMAP
 
 _MASKS = frozenset({"any", "all"})
-_SIZED_METHODS = {"reshape": "shape", "repeat": "length"}
+_ON_DEVICE = TRACERS | {DEVICE}
 
 
 def call_method(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     """`receiver.name(…)` where the receiver is known and the attribute is not a function of the project."""
     kind = receiver.kind
+    if kind in _ON_DEVICE and is_data_shaped_method(name, receiver, call, frame.level):
+        return _of_traced_shape(frame, receiver, name, call)
     if kind in TRACERS:
         return _of_tracer(frame, receiver, name, call)
     if kind in CONCRETE:
@@ -107,9 +111,6 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     if receiver.kind == TRACED and name in ("item", "tolist"):
         traced.demand(frame, call.node, receiver, f".{name}()")
         return UNKNOWN_VALUE
-    if name == "nonzero" and receiver.kind == TRACED and SIZE_KEYWORDS.isdisjoint(call.keywords):
-        traced.data_shape(frame, call.node, ".nonzero", "call", receiver)
-        return collection(Value(TRACED, 0, DATA_SHAPE))
     if name == "reshape":
         for position, value in enumerate(call.positional):
             traced.size(frame, call.argument_node(position), value, ".reshape", "shape")
@@ -133,14 +134,37 @@ def _of_tracer(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     return UNKNOWN_VALUE
 
 
+def _of_traced_shape(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
+    """`x.nonzero()`, `x.repeat(counts)`, `x.compress(mask)`, which no trace can give a shape."""
+    subject = call.argument(0, "repeats", "condition") or receiver
+    traced.data_shape(frame, call.node, f".{name}", "call", subject)
+    array = Value(TRACED, 0, DATA_SHAPE)
+    return collection(array) if name == "nonzero" else array
+
+
 def _numbers(table: Value) -> list[Value]:
     """The values of a dict that holds constant numbers alone."""
     values = list(table.data.values()) if table.data.__class__ is dict else []
     return values if all(is_number(value) and value.kind == CONSTANT for value in values) else []
 
 
+def _takes_tracer(frame: Frame, name: str, call: Call) -> bool:
+    """Whether a method of a numpy array is handed a tracer, which is reported."""
+    if frame.level < VMAP:
+        return False
+    given = [(call.argument_node(position), value) for position, value in enumerate(call.positional)]
+    given += [(call.argument_node(99, word), value) for word, value in call.keywords.items()]
+    for node, value in given:
+        if is_tracer(value, frame.level):
+            traced.numpy_method(frame, call.node, name, node or call.node, value)
+            return True
+    return False
+
+
 def _of_array(frame: Frame, receiver: Value, name: str, call: Call) -> Value:
     kind = receiver.kind
+    if kind == HOST and name in HOST_METHODS and _takes_tracer(frame, name, call):
+        return TRACED_VALUE
     if name == "item":
         origin = Origin(frame.module, call.node, "item")
         return Value(SCALAR, PER_ITERATION if frame.loop else PER_CALL, 0, None, None, origin)

@@ -79,6 +79,11 @@ def numpy_index(frame: Frame, node: ast.Subscript, value: Value, how: str) -> No
     _numpy(frame, node, "", how, node.slice, value, False)
 
 
+def numpy_method(frame: Frame, node: ast.AST, name: str, at: ast.AST, value: Value) -> None:
+    """A method of a numpy array receives a tracer."""
+    _numpy(frame, node, f".{name}", "method", at, value, False)
+
+
 def _numpy(frame: Frame, node: ast.AST, api: str, how: str, at: ast.AST, value: Value, silent: bool) -> None:
     if frame.level >= VMAP and not frame.quiet:
         frame.record(
