@@ -108,7 +108,7 @@ ARRAY_METHODS = _words(
     "view ptp block_until_ready searchsorted"
 )
 
-# Methods with which a numpy array makes arrays of its arguments: of a tracer, TracerArrayConversionError (measured).
+# Methods with which a numpy array makes arrays of its arguments: TracerArrayConversionError (measured).
 HOST_METHODS = _words("take dot searchsorted repeat choose compress clip put partition argpartition")
 
 STATIC_ATTRIBUTES = _words("shape ndim dtype size aval itemsize weak_type sharding nbytes")
