@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from jaxlint.dependencies import poetry
 from jaxlint.dependencies.marker import normal
@@ -16,11 +16,12 @@ from jaxlint.pattern import pattern
 _LIMITS = ("override-dependencies", "constraint-dependencies")
 _PIXI = "pixi.toml"  # has the tables of `[tool.pixi]` by themselves
 _NAME = pattern(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_DEFAULTS = pattern(r"(?m)^\s*default-groups\s*=")
 _DEPTH = 6  # of groups that include groups and extras that name extras
 
 
 def read(text: DependencyText) -> list[DependencySet]:
-    """One environment for the project itself, and one with each extra and each group."""
+    """One environment for the project itself, and one with each extra, each group, and all default groups."""
     return _Project(text).environments()
 
 
@@ -38,6 +39,8 @@ class _Project:
         self.extras: dict[str, list[Requirement]] = {}
         self.groups: dict[str, list[Requirement]] = {}
         self._includes: dict[str, list[str]] = {}
+        # Those that uv is told to install; an empty list of them is no value of its own.
+        self._defaults: set[str] = set() if _DEFAULTS.search(text.text) else {"dev"}
         for value in self._values:
             self._take(value)
         declared = poetry.read(text.path, self._values, named)
@@ -60,6 +63,8 @@ class _Project:
                 self._add(self.groups.setdefault(normal(group), []), value, group)
             case ("dependency-groups", str(group), int(), "include-group"):
                 self._includes.setdefault(normal(group), []).append(normal(value.text))
+            case ("tool", "uv", "default-groups", *_):
+                self._defaults.add(normal(value.text))
             case ("tool", "uv", "dev-dependencies", int()):
                 self._add(self.groups.setdefault("dev", []), value, "dev")
             case ("tool", "pdm", "dev-dependencies", str(group), int()):
@@ -88,15 +93,33 @@ class _Project:
         found = [self._environment("", self.base)]
         for extra, asked in self.extras.items():
             found.append(self._environment(f"the extra `{extra}`", [*self.base, *self._with_extras(asked)]))
-        for group in self.groups.keys() | self._includes.keys():
+        groups = self.groups.keys() | self._includes.keys()
+        defaults = self._default_groups(groups)
+        for group in groups:
             members = [*self.base, *self._with_groups(group, set())]
-            found.append(self._environment(f"the group `{group}`", members))
+            found.append(self._environment(f"the group `{group}`", members, by_default=group in defaults))
+        if len(defaults) > 1:
+            members = [
+                *self.base,
+                *(m for group in sorted(defaults) for m in self._with_groups(group, set())),
+            ]
+            found.append(self._environment("the default groups", members, by_default=True))
         return [environment for environment in found if environment.requirements]
 
-    def _environment(self, name: str, requirements: Iterable[Requirement]) -> DependencySet:
+    def _default_groups(self, groups: Set[str]) -> set[str]:
+        """The groups that are installed unless told otherwise: `dev`, or those that `default-groups` names."""
+        if "all" in self._defaults and ("tool", "uv", "default-groups") in self._by_key:
+            return set(groups)
+        return {group for group in groups if group in self._defaults}
+
+    def _environment(
+        self, name: str, requirements: Iterable[Requirement], *, by_default: bool = False
+    ) -> DependencySet:
         members = tuple(dict.fromkeys(requirements))
         place = members[0].place if members else Place(self._path, Span(1, 1, 1, 1))
-        return DependencySet(place, "", Proof("eager"), name, members, indexes=self.indexes)
+        return DependencySet(
+            place, "", Proof("eager"), name, members, indexes=self.indexes, by_default=by_default
+        )
 
     def _with_extras(self, asked: list[Requirement], depth: int = 0) -> list[Requirement]:
         """The requirements of an extra, with those of the project's other extras that it names."""

@@ -937,9 +937,11 @@ class DependencySet(Fact):
 
     `environment` is "", or names the extra or group ("the extra `gpu`"). `indexes` are the addresses of further
     package indexes. Locked sets hold one version of each package, and only packages the rules ask about.
+    `by_default`: of groups that are installed unless told otherwise.
     """
 
     environment: str
     requirements: tuple[Requirement, ...]
     locked: bool = False
     indexes: tuple[str, ...] = ()
+    by_default: bool = False

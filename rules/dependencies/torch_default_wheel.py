@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jaxlint.dependencies import releases
 from jaxlint.dependencies.version import exact
 from jaxlint.finding import Confidence, Finding, Related
-from jaxlint.flow.facts import DependencySet
+from jaxlint.flow.facts import DependencySet, Requirement
 from jaxlint.rule import Rule
 
 from . import _cudnn as cudnn
@@ -28,7 +28,7 @@ class TorchDefaultWheel(Rule):
         gpu, torch = sets.gpu_jax(fact), sets.asked(fact, "torch")
         if gpu is None or torch is None or torch.conda or cudnn.build_of_torch(fact, torch):
             return
-        if torch.group not in ("", gpu.requirement.group) and not _is_always_there(fact):
+        if not (_is_together(torch, gpu.requirement) or fact.by_default):
             return  # its user asks for it
         if cudnn.clash(fact, gpu, torch) is not None:
             return  # JAX701 says more
@@ -43,9 +43,10 @@ class TorchDefaultWheel(Rule):
         )
 
 
-def _is_always_there(fact: DependencySet) -> bool:
-    """In the group `dev`, which uv, PDM and Poetry install unless told otherwise; an extra of that name is none."""
-    return fact.environment == "the group `dev`"
+def _is_together(torch: Requirement, jax: Requirement) -> bool:
+    """torch is always there, or whoever asks for a group has jax by it, too. A jax that is always there does not
+    make torch any less of a choice."""
+    return torch.group in ("", jax.group)
 
 
 def _newest(clauses: tuple[tuple[str, str], ...]) -> str:
