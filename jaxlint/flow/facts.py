@@ -641,7 +641,8 @@ class EagerInit(Fact):
     """Parameters are made outside jit.
 
     `how`: "forward" (by running the model `name`), "mapped" (by a `vmap` of the function `name` over `number`
-    keys) or "reshaped" (in another shape than is wanted: `name` is "sliced", "squeezed" or "transposed").
+    keys), "reshaped" (in another shape than is wanted: `name` is "sliced", "squeezed" or "transposed") or "scanned"
+    (a stack of parameters is transposed to be scanned over).
     """
 
     how: str

@@ -42,6 +42,11 @@ class EagerInitialisation(Rule):
                 f"The vmap of {what} outside jit makes the parameters of all members step by step, each "
                 f"intermediate in full. Put it under `{jit}` (`eqx.filter_jit` for modules)."
             )
+        elif fact.how == "scanned":
+            message = (
+                "A stack of parameters is transposed outside jit to be scanned: both stacks are there in full "
+                "while the scan runs. Store it the way the body uses it, or transpose each member in the body."
+            )
         else:
             message = (
                 f"What the initialiser makes is {fact.name} at once: both arrays are there for a moment. Ask it "

@@ -55,7 +55,10 @@ class UnboundedCache(Rule):
             return
         name = f"`{fact.function.rpartition('.')[2]}`" if fact.function else "this function"
         if fact.how == "dict":
-            name = f"`{_dict(node, ctx)}`" if _dict(node, ctx) else "This dict"
+            spelled = _dict(node, ctx)
+            if spelled == "self":  # a class of dicts that fill themselves
+                spelled = fact.function.rpartition(".")[0]
+            name = f"`{spelled}`" if spelled else "This dict"
             message = f"{name} gets an entry for every new key{_key(fact)} and loses none."
             remedy = "Drop the oldest entries, or use `functools.lru_cache` with a `maxsize`."
         elif fact.on_method:

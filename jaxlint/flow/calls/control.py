@@ -10,6 +10,7 @@ from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.calls.updates import holds_updated
 from jaxlint.flow.device_memory.chunks import note_chunks
 from jaxlint.flow.device_memory.hand_chunks import note_parts
+from jaxlint.flow.device_memory.moved_stacks import note_scanned
 from jaxlint.flow.device_memory.pending_scan import PendingScan, is_nothing
 from jaxlint.flow.device_memory.stacked_sizes import note_batched
 from jaxlint.flow.domain.boundary_state import BoundaryState
@@ -76,6 +77,8 @@ def control_flow(frame: Frame, dotted: str, last: str, call: Call) -> Value:
             result, body = traced, closure
     if frame.level == EAGER:
         device_use(frame, call.node, dotted)
+    if last == "scan":
+        note_scanned(frame, call)
     note_control(frame, dotted, bodies, call)
     return _result(frame, dotted, last, call, result, body)
 

@@ -7,6 +7,8 @@ import ast
 from jaxlint.flow.calls.dispatch import call_value
 from jaxlint.flow.config.configuration import device_use
 from jaxlint.flow.device_memory.peaks import note_counter
+from jaxlint.flow.domain.classes import ClassInfo
+from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.domain.kinds import (
     API,
     ARRAYS,
@@ -80,10 +82,15 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
         return frame.run.program.member(base.data.entry, index.data)
     if kind == API:
         return _of_library_name(frame, node, base, index)
-    method = base.data.cls.lookup("__getitem__") if kind == INSTANCE else None
+    method = _lookup(base.data.cls) if kind == INSTANCE else None
     if method is not None:
         return call_value(frame, bound_method(frame, method, base, node), Call(node, [index], {}))
     return UNKNOWN_VALUE
+
+
+def _lookup(cls: ClassInfo) -> Function | None:
+    """What a subscript of an object calls: of a dict, what is done where it has no such key."""
+    return cls.lookup("__getitem__") or cls.lookup("__missing__")
 
 
 def _of_unknown(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from jaxlint.flow.domain.kinds import API, BOUNDARY, TREE, UNKNOWN
+from jaxlint.flow.domain.kinds import API, BOUNDARY, INSTANCE, TREE, UNKNOWN
 from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.tags import WEAK
-from jaxlint.flow.domain.values import Value, parts
+from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, parts
 from jaxlint.flow.facts import CacheStore
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_memory.cache_entries import is_array, is_compiled, key_open_of, pinned_by
@@ -45,7 +45,7 @@ class PendingFill:
     def fact(self) -> CacheStore:
         frame, name = self.frame, dotted_name(self.container) or ""
         scope = frame.function.node if frame.function is not None else frame.module.tree
-        evicts = _evicts(frame.module.tree, name)
+        evicts = any(_evicts(frame.module.tree, held) for held in (name, *_holders(frame, self.container)))
         few = _is_key_of_table(frame, scope, self.index_node)
         return CacheStore(
             frame.place(self.node),
@@ -94,6 +94,8 @@ def _outlives_call(frame: Frame, container: ast.expr) -> bool:
     """A global or an attribute: it is there at the next call. A name of an enclosing function goes when that
     returns, and what is weak lets go by itself."""
     if isinstance(container, ast.Name):
+        if _is_own_entry(frame, container):
+            return _made_at_import(frame, container) or bool(_holders(frame, container))
         if container.id in frame.names:
             return container.id in frame.globals or frame.function is None
         held = (frame.module.names or {}).get(container.id)
@@ -102,6 +104,41 @@ def _outlives_call(frame: Frame, container: ast.expr) -> bool:
         held = evaluate(frame, container)
         return dotted_name(container) is not None and not (held.kind == UNKNOWN and held.tags & WEAK)
     return False
+
+
+def fills_itself(frame: Frame, name: str) -> bool:
+    """`self[key] = value` in a `__missing__`, which Python calls when a dict has no such key."""
+    function = frame.function
+    return function is not None and function.name == "__missing__" and function.params[:1] == [name]
+
+
+def _is_own_entry(frame: Frame, container: ast.expr) -> bool:
+    """Whether a method stores in the object itself, a dict of the project's."""
+    function = frame.function
+    return (
+        isinstance(container, ast.Name)
+        and function is not None
+        and function.is_method
+        and function.params[:1] == [container.id]
+        and frame.names.get(container.id, UNKNOWN_VALUE).kind == INSTANCE
+    )
+
+
+def _made_at_import(frame: Frame, container: ast.Name) -> bool:
+    home = frame.names[container.id].data.home
+    return home is not None and home.frame is not None and home.frame.function is None
+
+
+def _holders(frame: Frame, container: ast.expr) -> list[str]:
+    """The names and attributes that an object is kept under which stores in itself: `self.words = Words()`, and at
+    the top of a module `words = Words()`."""
+    if not _is_own_entry(frame, container):
+        return []
+    made = frame.names[container.id].data.node  # type: ignore[attr-defined]  # a name
+    bound = [n for n in nodes_of(frame.module.tree, ast.Assign) if n.value is made]
+    top = frame.module.tree.body
+    targets = [t for n in bound for t in n.targets if isinstance(t, ast.Attribute) or n in top]
+    return [name for name in map(dotted_name, targets) if name is not None]
 
 
 def _is_key_of_table(frame: Frame, scope: ast.AST, key: ast.expr) -> bool:

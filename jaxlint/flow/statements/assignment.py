@@ -35,7 +35,7 @@ from jaxlint.flow.domain.values import (
 from jaxlint.flow.facts import FieldStore
 from jaxlint.flow.frame import Frame, evaluate
 from jaxlint.flow.host_memory import lending
-from jaxlint.flow.host_memory.dict_caches import note_fill
+from jaxlint.flow.host_memory.dict_caches import fills_itself, note_fill
 from jaxlint.flow.host_memory.keeping import note_entry
 from jaxlint.flow.retrace import growth
 from jaxlint.flow.retrace.field_carry import field_carried, field_stored
@@ -252,7 +252,7 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         frame.log.append(Mutated(("global", owner.data.path, index.data), frame.module, target))
     name = dotted_name(target.value)
     if frame.level:
-        filling = bool(frame.filling) or (name is not None and _returns_hit(frame, name))
+        filling = bool(frame.filling) or (name is not None and _is_missed(frame, name))
         effects.item_stored(frame, target, owner, value, filling)
     elif owner.kind == HOST:
         lending.written(frame, target, target.value)
@@ -271,15 +271,15 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         frame.log.append(Mutated(key, frame.module, target, held))
     if frame.quiet or frame.level != EAGER:
         return
-    if name is not None and (frame.filling or _returns_hit(frame, name)):
+    if name is not None and (frame.filling or _is_missed(frame, name)):
         note_fill(frame, target, target.value, index, value)
     elif index.varies >= PER_ITERATION and owner.kind == TREE:
         note_entry(frame, target, value)
 
 
-def _returns_hit(frame: Frame, name: str) -> bool:
-    """`if key in cache: return cache[key]` came before."""
-    return name in frame.answered
+def _is_missed(frame: Frame, name: str) -> bool:
+    """`if key in cache: return cache[key]` came before, or Python has found no such key."""
+    return name in frame.answered or fills_itself(frame, name)
 
 
 def _update_container(owner: Value, index: Value, value: Value) -> None:
