@@ -7,7 +7,7 @@ from functools import cache
 from jaxlint.jax_api.arrays import DTYPES, STATIC_JNP, TYPES
 from jaxlint.jax_api.boundaries import BOUNDARIES, HAIKU_TRANSFORMS, TRACE_GUARDS, TRANSPARENT
 from jaxlint.jax_api.loading import LOADERS
-from jaxlint.jax_api.precision import SECOND_ORDER
+from jaxlint.jax_api.precision import CAST_POLICY, POLICY_CASTS, SECOND_ORDER
 from jaxlint.jax_api.processes import PROCESSES
 from jaxlint.jax_api.runtime import BACKEND_FREE, BACKEND_STARTERS, CACHE_CALLS, CONFIG_CALLS
 from jaxlint.jax_api.transforms import CONTROL_FLOW, TRACERS, TRANSFORMS
@@ -26,6 +26,8 @@ _EXACT: dict[str, str] = {
     **dict.fromkeys(BACKEND_STARTERS, "devices"),
     **dict.fromkeys(PROCESSES, "process"),
     **dict.fromkeys((name for name in SECOND_ORDER if not name.startswith("optax.")), "constructor"),
+    CAST_POLICY: "cast_policy",
+    **dict.fromkeys(POLICY_CASTS, "policy_cast"),
     "functools.partial": "partial",
     "flax.linen.scan": "lifted_scan",
     "flax.linen.transforms.scan": "lifted_scan",

@@ -53,6 +53,30 @@ CASTS = _words(
     "array asarray astype full_like zeros_like ones_like empty_like convert_element_type zeros ones empty"
 )
 TREE_CASTS = _words("optax.tree_utils.tree_cast optax.tree.cast")
+# jmp (0.0.4) casts the floats of a tree by a policy, whose text names a dtype for each of three uses.
+CAST_POLICY = "jmp.get_policy"
+POLICY_CASTS = _words(
+    f"{CAST_POLICY}().cast_to_param {CAST_POLICY}().cast_to_compute {CAST_POLICY}().cast_to_output"
+)
+_POLICY_DTYPES = {
+    "f16": "float16",
+    "half": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "full": "float32",
+}
+
+
+def policy_dtypes(text: str) -> dict[str, str]:
+    """ "params=float32,compute=bfloat16" → the dtype of "param", "compute" and "output", as jmp reads it."""
+    if "=" not in text:
+        return dict.fromkeys(("param", "compute", "output"), _POLICY_DTYPES.get(text, text))
+    given = dict(part.strip().split("=", 1) for part in text.split(",") if "=" in part)
+    said = {key.strip()[:1]: _POLICY_DTYPES.get(dtype.strip(), dtype.strip()) for key, dtype in given.items()}
+    param = said.get("p", "float32")
+    compute = said.get("c", param)
+    return {"param": param, "compute": compute, "output": said.get("o", compute)}
+
 
 # Results that are no floats whatever their arguments are.
 NOT_FLOAT = _words(

@@ -47,7 +47,7 @@ def call_closure(frame: Frame, closure: Closure, call: Call, level: int | None =
     note_map(frame, closure, call)
     note_mapped_init(frame, closure, call)
     note_derivative(frame, {name for _, name in closure.transforms}, call.node)
-    return result_outside(frame, closure, result)
+    return result_outside(frame, closure, result, call.positional)
 
 
 def _call_eager(frame: Frame, closure: Closure, call: Call) -> Value:

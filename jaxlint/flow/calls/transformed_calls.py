@@ -16,6 +16,7 @@ from jaxlint.flow.domain.values import (
     tree,
 )
 from jaxlint.flow.frame import Frame
+from jaxlint.flow.precision.dtypes import is_low, low_like
 from jaxlint.jax_api.transforms import EAGER, GRAD
 
 
@@ -44,19 +45,28 @@ def arguments_inside(
     return result, {name: value if only_grad else mapped(value) for name, value in keywords.items()}
 
 
-def result_outside(frame: Frame, closure: Closure, result: Value) -> Value:
+def result_outside(frame: Frame, closure: Closure, result: Value, positional: list[Value]) -> Value:
     """What the caller has of the result of the function itself."""
     names = [name for _, name in closure.transforms]
     array = TRACED_VALUE if frame.level else DEVICE_VALUE
     loose = TRACED_PARAMETER if frame.level else DEVICE_VALUE
     if "value_and_grad" in names:
         first = array if "vmap" in names else _differentiated(result, array)
-        return tree([outside(first) if frame.level == EAGER else first, loose])
+        return tree(
+            [outside(first) if frame.level == EAGER else first, _gradient(closure, positional, loose)]
+        )
     if frame.level == EAGER:
         return outside(result)
     if result.kind == INSTANCE:
         return result
-    return TRACED_PARAMETER if result.kind in (TREE, UNKNOWN, PARAMETER) else array
+    found = TRACED_PARAMETER if result.kind in (TREE, UNKNOWN, PARAMETER) else array
+    return _gradient(closure, positional, found) if names == ["grad"] else found
+
+
+def _gradient(closure: Closure, positional: list[Value], gradient: Value) -> Value:
+    """A gradient has the dtypes of what it is taken by."""
+    by = [value for position, value in enumerate(positional) if position in (closure.argnums or ())]
+    return low_like(by[0], gradient) if by and all(map(is_low, by)) else gradient
 
 
 def _differentiated(result: Value, array: Value) -> Value:

@@ -142,6 +142,11 @@ def is_low(value: Value) -> bool:
     return bool(members) and all(member.tags & LOW for member in members)
 
 
+def low_like(source: Value, value: Value) -> Value:
+    """A value that has the low precision of another."""
+    return value.but(tags=value.tags | LOW, origin=_source(source))
+
+
 def _source(value: Value) -> Origin | None:
     """Where a value of low precision was made."""
     for member in (value, *parts(value)):
@@ -216,6 +221,7 @@ __all__ = [
     "TYPED",
     "combined",
     "is_low",
+    "low_like",
     "lowered",
     "member",
     "method",

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from jaxlint.flow.domain.closures import Closure
-from jaxlint.flow.domain.kinds import API, FUNCTION, LAZY, PARTIAL
+from jaxlint.flow.domain.kinds import API, CONSTANT, FOREIGN, FUNCTION, LAZY, PARTIAL
+from jaxlint.flow.domain.objects import Foreign
 from jaxlint.flow.domain.operand import operand
 from jaxlint.flow.domain.tags import LOW as LOW_FLOATS
-from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
+from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value, tree
 from jaxlint.flow.facts import TreeUpcast
-from jaxlint.flow.frame import Call, Frame, evaluate
+from jaxlint.flow.frame import Call, Frame, api_call, evaluate
 from jaxlint.flow.pending import PendingFact
 from jaxlint.flow.precision.dtypes import dtype_of, is_low, lowered
 from jaxlint.flow.precision.model_trees import DATA, is_of_model, name_of
@@ -20,7 +21,7 @@ from jaxlint.flow.program import api
 from jaxlint.flow.syntax.bindings import look, scope_of
 from jaxlint.index.walking import own_nodes, walk
 from jaxlint.index.written_names import dotted_name, last_name
-from jaxlint.jax_api.precision import CASTS, FULL, LOW, dtype_named
+from jaxlint.jax_api.precision import CASTS, FULL, LOW, dtype_named, policy_dtypes
 
 _LEAVES = frozenset({"leaves", "tree_leaves", "items", "values"})
 _PROMOTING = frozenset({"promote_types", "result_type", "dtype", "canonicalize_dtype"})
@@ -75,6 +76,34 @@ def cast_tree(frame: Frame, dotted: str, call: Call) -> Value:
     if subject is None:
         return UNKNOWN_VALUE
     return _as_cast(frame, call, dotted, asked, subject, call.argument_node(0, "tree"), subject.but(tags=0))
+
+
+@api_call("cast_policy")
+def cast_policy(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`jmp.get_policy("params=float32,compute=bfloat16")`: remembers the dtypes it casts to."""
+    given = call.argument(0, "policy_name")
+    text = given.data if given is not None and given.kind == CONSTANT else None
+    made = Value(FOREIGN, data=Foreign("jmp.get_policy", frame.evaluation, frame.loop, call.node))
+    asked = policy_dtypes(text) if isinstance(text, str) else {}
+    made.element = tree({name: Value(CONSTANT, data=dtype) for name, dtype in asked.items()})
+    return made
+
+
+@api_call("policy_cast")
+def policy_cast(frame: Frame, dotted: str, last: str, call: Call) -> Value:
+    """`policy.cast_to_param(grads)`: what has 32 bits already stays as it is, so only what is known to have 16 is
+    copied up."""
+    subject = call.argument(0, "x")
+    callee = call.node.func if isinstance(call.node, ast.Call) else None
+    owner = evaluate(frame, callee.value) if isinstance(callee, ast.Attribute) else UNKNOWN_VALUE
+    dtypes = owner.element.data if owner.kind == FOREIGN and owner.element is not None else None
+    if subject is None or dtypes.__class__ is not dict:
+        return UNKNOWN_VALUE
+    to = dtypes.get(last.removeprefix("cast_to_"))
+    asked = str(to.data) if to is not None else ""
+    if asked in FULL and not is_low(subject):
+        return subject
+    return _as_cast(frame, call, dotted, asked, subject, call.argument_node(0, "x"), subject.but(tags=0))
 
 
 def mapped(frame: Frame, dotted: str, call: Call, leaf: Value, result: Value) -> Value:
