@@ -29,7 +29,7 @@ MISSES = {
     "19/JAX304/bad_1.py": "to be mended",
     "19/JAX305/bad_1.py": "to be mended",
     "19/JAX404/bad_1.py": "to be mended",
-    "19/JAX601/bad_1.py": "the dtype of parameters that a Linen module's `param_dtype` gives its `init` is not known",
+    "19/JAX601/bad_1.py": "the dtype that a Linen module's `param_dtype` gives its parameters is not known",
     "17/JAX310/bad_2.py": "steps in time of a field are no blocks of a network: what each keeps is not counted",
     "17/JAX703/bad_2": "the wheels that `jax[cuda12]` brings ask for cuDNN 9.8 or newer themselves: no hazard",
     "15/JAX316/bad_1": "the width of batches that a generator method of another module yields is not known",
