@@ -20,6 +20,7 @@ _ANYWHERE = 1 << 30  # a line below all: in a function around this one, what a n
 _SHAPED = frozenset({"zeros", "ones", "full", "empty"})
 _KEEPING = frozenset({"astype", "copy", "clip"})
 _CONVERTING = frozenset({"asarray", "array", "device_put"})
+_JOINING = frozenset({"concatenate", "concat", "vstack", "stack"})
 _LIKE = frozenset({"zeros_like", "ones_like", "full_like", "empty_like"})
 
 _Path = tuple[int, ...]  # which member of which member of what an expression gives
@@ -114,11 +115,30 @@ class Lengths:
             if not isinstance(first, (ast.Tuple, ast.List)):
                 return self.of(first, depth, (), axes)
             return len(first.elts) if axes == 1 else None
+        if head == "jax.numpy" and last in _JOINING and first is not None:
+            return self._joined(first, last, words.get("axis", second), depth, axes)
         if last in _LIKE and first is not None:
             return self.of(first, depth, (), axes)
         if "keepdims" in words and _is_inner(words.get("axis", second)) and first is not None:
             return self.of(first, depth, (), max(axes, 2))
         return self._shaped(_shape(node, head, last), depth, axes)
+
+    def _joined(
+        self, members: ast.expr, how: str, axis: ast.expr | None, depth: int, axes: int
+    ) -> int | None:
+        """Of `concatenate([a, b])` all; of `stack([a, b])` so many; along another axis as long as each."""
+        if not isinstance(members, (ast.Tuple, ast.List)) or any(
+            isinstance(node, ast.Starred) for node in members.elts
+        ):
+            return None
+        first_axis = axis is None or (isinstance(axis, ast.Constant) and axis.value == 0)
+        if how == "stack":
+            return len(members.elts) if first_axis else None
+        if how != "vstack" and not first_axis:
+            found = [self.of(node, depth, (), max(axes, 2)) for node in members.elts]
+            return next((length for length in found if length is not None), None) if _is_inner(axis) else None
+        found = [self.of(node, depth, (), 2 if how == "vstack" else axes) for node in members.elts]
+        return None if None in found else sum(found)  # type: ignore[arg-type]  # no None in it
 
     def _shaped(self, shape: list[ast.expr], depth: int, axes: int) -> int | None:
         if len(shape) == 1 and isinstance(shape[0], (ast.Tuple, ast.List)):

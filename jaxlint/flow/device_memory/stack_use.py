@@ -7,17 +7,23 @@ import ast
 from collections.abc import Callable
 from typing import TypeVar
 
+from jaxlint.flow.device_memory.first_axis import (
+    OWN_REDUCTIONS,
+    is_along_last,
+    is_last,
+    names_axis,
+    over_first_axis,
+)
 from jaxlint.flow.domain.functions import Function
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.syntax.called_functions import receiving
 from jaxlint.flow.syntax.library_names import library_name
 from jaxlint.flow.syntax.scope_names import ScopeNames, parents_in
-from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER, REDUCTIONS
+from jaxlint.jax_api.arrays import MEMBER_BY_MEMBER
 
 _Verdict = tuple[str, list[ast.AST]]
 _Node = TypeVar("_Node", bound=ast.AST)
 
-_OWN_REDUCTIONS = REDUCTIONS - {"argmax", "argmin", "quantile", "percentile", "median", "average"}
 _REDUCING_MODULES = ("jax.numpy", "numpy", "jax.nn", "jax.scipy.special")
 _TREE_MAPS = ("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map")
 # What is made of each member of a stack alone: by the rule's advice it moves into the loop. A reduction that names
@@ -107,16 +113,20 @@ class StackUses:
             return _combine(used) if used else ("unused", [])
         if not isinstance(target, ast.Name):
             return "kept", []
+        loads: list[ast.Name] | None = self.names.loads(target.id)
         if self.names.stores(target.id) > 1:
             if target.id == "_":
                 return "unused", []
-            return "kept", []
+            loads = self.names.loads_until_rebound(target)
+            if loads is None:
+                return "kept", []
+            self.assigned = ("", "")  # the name stays another's
         if target.id != "_" and self.names.has_another_meaning(target.id):
             return "kept", []
         if target.id in self._followed:
             return "kept", []  # `x = x + stack`: made of itself
         self._followed.add(target.id)
-        verdicts = [self._of_expression(load) for load in self.names.loads(target.id)]
+        verdicts = [self._of_expression(load) for load in loads or ()]
         self._followed.remove(target.id)
         return _combine(verdicts) if verdicts else ("unused", [])
 
@@ -146,7 +156,7 @@ class StackUses:
 
     def _of_subscript(self, node: ast.Subscript) -> tuple[str, list[ast.AST]]:
         index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
-        if _is_last(index):
+        if is_last(index):
             self.picks_whole |= not self._inside
             self.only_uses &= index is node.slice
             return "last", [node]
@@ -163,10 +173,10 @@ class StackUses:
         if (
             isinstance(call, ast.Call)
             and call.func is node
-            and node.attr in _OWN_REDUCTIONS
-            and _over_first_axis(call, 0)
+            and node.attr in OWN_REDUCTIONS
+            and over_first_axis(call, 0)
         ):
-            self.reducer, self.along = node.attr, _names_axis(call, 0)
+            self.reducer, self.along = node.attr, names_axis(call, 0)
             return "reduced", [call]
         if isinstance(call, ast.Call) and call.func is node:
             if node.attr in ("astype", "clip", "conj"):
@@ -187,13 +197,13 @@ class StackUses:
         if dotted in _TREE_MAPS and len(call.args) == 2 and call.args[1] is node:
             return self._of_tree_map(call)
         head, _, last = dotted.rpartition(".")
-        reduces = head in _REDUCING_MODULES and last in _OWN_REDUCTIONS and call.args[:1] == [node]
-        if reduces and _over_first_axis(call, 1):
-            self.reducer, self.along = last, _names_axis(call, 1)
+        reduces = head in _REDUCING_MODULES and last in OWN_REDUCTIONS and call.args[:1] == [node]
+        if reduces and over_first_axis(call, 1):
+            self.reducer, self.along = last, names_axis(call, 1)
             return "reduced", [call]
         if head in _REDUCING_MODULES and last in MEMBER_BY_MEMBER and node in call.args:
             return self._of_member_by_member(call)
-        if self.is_map and dotted in _OF_EACH and call.args == [node] and _is_along_last(call):
+        if self.is_map and dotted in _OF_EACH and call.args == [node] and is_along_last(call):
             verdict, uses = self._of_expression(call)
             if verdict == "reduced" and self.along:
                 return verdict, [call, *uses]
@@ -220,30 +230,63 @@ class StackUses:
         function = call.args[0]
         if isinstance(function, ast.Call) and library_name(self.frame, function.func) == "functools.partial":
             last = library_name(self.frame, function.args[0]).rpartition(".")[2] if function.args else ""
-            if last in _OWN_REDUCTIONS and _over_first_axis(function, 1):
-                self.reducer, self.along = last, _names_axis(function, 1)
+            if last in OWN_REDUCTIONS and over_first_axis(function, 1):
+                self.reducer, self.along = last, names_axis(function, 1)
                 return "reduced", [call]
+        if library_name(self.frame, function.func if isinstance(function, ast.Call) else function) == (
+            "operator.itemgetter"
+        ):
+            picks = function.args if isinstance(function, ast.Call) else []
+            return ("last", [call]) if len(picks) == 1 and is_last(picks[0]) else ("kept", [])
+        if isinstance(function, ast.Name):
+            function = self._one_liner(function.id) or function
         if not isinstance(function, ast.Lambda) or len(function.args.args) != 1:
             return "kept", []
-        name, body = function.args.args[0].arg, function.body
-        if isinstance(body, ast.Subscript) and isinstance(body.value, ast.Name) and body.value.id == name:
-            index = (
-                body.slice.elts[0] if isinstance(body.slice, ast.Tuple) and body.slice.elts else body.slice
-            )
-            self.only_uses &= index is body.slice
-            return ("last", [call]) if _is_last(index) else ("kept", [])
+        verdict = self._of_each(function.args.args[0].arg, function.body)
+        return verdict, [call] if verdict != "kept" else []
+
+    def _one_liner(self, name: str) -> ast.Lambda | None:
+        """A function of the module that only returns an expression, as a lambda."""
+        module = self.frame.module.tree
+        found = [n for n in module.body if isinstance(n, ast.FunctionDef) and n.name == name]
         if (
-            isinstance(body, ast.Call)
-            and isinstance(body.func, ast.Attribute)
-            and body.func.attr in _OWN_REDUCTIONS
+            len(found) != 1
+            or found[0].decorator_list
+            or self.names.stores(name)
+            or self.names.has_another_meaning(name)
         ):
-            receiver = body.func.value
-            own = isinstance(receiver, ast.Name) and receiver.id == name and _over_first_axis(body, 0)
-            given = body.args[:1] and isinstance(body.args[0], ast.Name) and body.args[0].id == name
-            if own or (given and _over_first_axis(body, 1)):
-                self.reducer, self.along = body.func.attr, _names_axis(body, 0 if own else 1)
-                return "reduced", [call]
-        return "kept", []
+            return None
+        body = [s for s in found[0].body if not isinstance(s, ast.Expr)]
+        only = body[0] if len(body) == 1 else None
+        value = only.value if isinstance(only, ast.Return) else None
+        return ast.Lambda(found[0].args, value) if value is not None else None
+
+    def _of_each(self, name: str, body: ast.expr) -> str:
+        """How the function of a tree map uses its leaf: "last" or "reduced" where nothing else of it is read."""
+        above = {child: node for node in ast.walk(body) for child in ast.iter_child_nodes(node)}
+        loads = [n for n in ast.walk(body) if isinstance(n, ast.Name) and n.id == name]
+        verdicts = {self._of_leaf(load, above, body) for load in loads}
+        return verdicts.pop() if len(verdicts) == 1 else "kept"
+
+    def _of_leaf(self, leaf: ast.Name, above: dict[ast.AST, ast.AST], body: ast.expr) -> str:
+        parent = above.get(leaf)
+        if isinstance(parent, ast.Subscript) and parent.value is leaf:
+            index = parent.slice
+            if isinstance(index, ast.Tuple) and index.elts:
+                index = index.elts[0]
+            self.only_uses &= index is parent.slice and parent is body
+            return "last" if is_last(index) else "kept"
+        own = isinstance(parent, ast.Attribute)
+        call = above.get(parent) if own and parent is not None else parent
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return "kept"
+        if call.func.attr not in OWN_REDUCTIONS or not (call.func is parent or call.args[:1] == [leaf]):
+            return "kept"
+        if not over_first_axis(call, 0 if own else 1):
+            return "kept"
+        self.only_uses &= call is body
+        self.reducer, self.along = call.func.attr, names_axis(call, 0 if own else 1)
+        return "reduced"
 
 
 def _combine(verdicts: list[tuple[str, list[ast.AST]]]) -> tuple[str, list[ast.AST]]:
@@ -255,34 +298,3 @@ def _combine(verdicts: list[tuple[str, list[ast.AST]]]) -> tuple[str, list[ast.A
     if kinds == {"last"}:
         return "last", places
     return ("reduced", places) if "kept" not in kinds else ("kept", [])
-
-
-def _is_last(index: ast.expr) -> bool:
-    return (
-        isinstance(index, ast.UnaryOp)
-        and isinstance(index.op, ast.USub)
-        and isinstance(index.operand, ast.Constant)
-        and index.operand.value == 1
-    )
-
-
-def _over_first_axis(call: ast.Call, position: int) -> bool:
-    """A reduction over axis 0, or over everything."""
-    axis: ast.expr | None = call.args[position] if len(call.args) > position else None
-    for keyword in call.keywords:
-        if keyword.arg == "axis":
-            axis = keyword.value
-    if axis is None:
-        return True
-    return isinstance(axis, ast.Constant) and axis.value in (0, None)
-
-
-def _is_along_last(call: ast.Call) -> bool:
-    """A call without an axis, or with the last one."""
-    return all(k.arg == "axis" and _is_last(k.value) for k in call.keywords)
-
-
-def _names_axis(call: ast.Call, position: int) -> bool:
-    """Whether the reduction leaves the other axes alone."""
-    given = [*call.args[position : position + 1], *(k.value for k in call.keywords if k.arg == "axis")]
-    return any(isinstance(axis, ast.Constant) and axis.value == 0 for axis in given)

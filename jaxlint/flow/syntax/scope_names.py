@@ -33,6 +33,40 @@ class ScopeNames:
     def stores(self, name: str) -> int:
         return sum(isinstance(n.ctx, ast.Store) for n in self._named(name))
 
+    def loads_until_rebound(self, target: ast.Name) -> list[ast.Name] | None:
+        """The reads of what one assignment binds, where a later one gives the name to another value: `grads =
+        mean(grads)`. None unless both stand in the function's own body, one after the other, and no function within
+        reads the name."""
+        if not isinstance(self.scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        place: dict[ast.AST, int] = {statement: at for at, statement in enumerate(self.scope.body)}
+        stores: list[int] = []
+        loads: list[tuple[int, ast.Name]] = []
+        for node in self._named(target.id):
+            at = self._statement(node, place)
+            if at is None:
+                return None
+            if isinstance(node.ctx, ast.Load):
+                loads.append((at, node))
+            elif isinstance(self.scope.body[at], ast.Assign):
+                stores.append(at)
+            else:
+                return None
+        first = self._statement(target, place)
+        later = [at for at in stores if first is not None and at > first]
+        if first is None or not later:
+            return None
+        return [node for at, node in loads if first < at <= min(later)]
+
+    def _statement(self, node: ast.AST, place: dict[ast.AST, int]) -> int | None:
+        """Which statement of the scope's body a node stands in; None in a function within."""
+        at: ast.AST | None = node
+        while at is not None and at not in place:
+            if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                return None
+            at = self._parent.get(at)
+        return None if at is None or isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)) else place[at]
+
     def has_another_meaning(self, name: str) -> bool:
         """A parameter of that name, here or in a function within, or a variable that other functions share."""
         shared: list[str] = []
