@@ -29,6 +29,7 @@ from jaxlint.flow.domain.values import (
     tree,
 )
 from jaxlint.flow.frame import Call, Frame, api_call
+from jaxlint.flow.retrace.optional import handed_on
 from jaxlint.flow.shapes.lengths import as_long
 from jaxlint.flow.shapes.text_lengths import are_words, is_text
 from jaxlint.flow.statements.iteration import as_iterable, chosen, element_of, iterated
@@ -126,7 +127,10 @@ def _slice(frame: Frame, first: Value, call: Call) -> Value:
 
 
 def _dict(frame: Frame, first: Value, call: Call) -> Value:
-    origin = Origin(frame.module, call.node, "dict", frame.branches)
+    given = call.node.keywords if isinstance(call.node, ast.Call) else []
+    opened = [look(frame, k.value) for k in given if k.arg is None]
+    written = [ast.Constant(k) for k in call.keywords]
+    origin = Origin(frame.module, call.node, "dict", handed_on(opened, written) or frame.branches)
     if not call.positional:
         return tree(dict(call.keywords), origin)
     if first.kind == TREE and first.data.__class__ is dict:

@@ -46,6 +46,7 @@ from jaxlint.flow.frame import Call, Frame
 from jaxlint.flow.host_memory.copied import of_method
 from jaxlint.flow.host_memory.dict_caches import note_setdefault
 from jaxlint.flow.host_memory.keeping import note_append
+from jaxlint.flow.retrace.optional import keys_stored
 from jaxlint.flow.shapes.text_lengths import joined
 from jaxlint.flow.shapes.varied_shapes import settles
 from jaxlint.flow.statements.assignment import add_member
@@ -201,10 +202,12 @@ def _of_container(frame: Frame, receiver: Value, name: str, call: Call) -> Value
     if name in ("append", "add", "appendleft") and call.positional:
         add_member(receiver, call.positional[0])
         return NONE
+    if receiver.data.__class__ is dict and name == "update" and call.keywords:
+        keys_stored(frame, receiver, call.keywords, call.node)
+        known = receiver.data
+        known.update({k: join(known[k], v) if k in known else v for k, v in call.keywords.items()})
+        return NONE
     if name in ("extend", "update", "insert") and call.positional:
-        if receiver.data.__class__ is dict and name == "update" and call.keywords:
-            receiver.data.update(call.keywords)
-            return NONE
         add_member(receiver, element_of(call.positional[-1]) if name != "insert" else call.positional[-1])
         return NONE
     if name == "items":

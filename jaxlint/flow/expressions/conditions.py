@@ -8,6 +8,7 @@ from jaxlint.flow.domain.joining import join, join_environments
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Value
 from jaxlint.flow.frame import Frame, evaluate, expression
 from jaxlint.flow.precision.float_tests import without_floats
+from jaxlint.flow.retrace.optional import either
 from jaxlint.flow.statements.guards import guard_of
 from jaxlint.flow.trace import traced
 
@@ -54,7 +55,7 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
     frame.names = {**base, **no_floats} if no_floats else base
     orelse = _guarded(frame, node.orelse, guard_of(frame, node.test, False))
     frame.names = join_environments(frame.names, after_body) or base
-    return join(body, orelse)
+    return either(frame, node, body, orelse, join(body, orelse))
 
 
 def _guarded(frame: Frame, node: ast.expr, guard: int) -> Value:

@@ -9,6 +9,7 @@ from jaxlint.flow.domain.joining import join
 from jaxlint.flow.domain.kinds import CONSTANT, TREE
 from jaxlint.flow.domain.values import UNKNOWN_VALUE, Origin, Value, collection, tree
 from jaxlint.flow.frame import Frame, evaluate, expression
+from jaxlint.flow.retrace.optional import handed_on
 from jaxlint.flow.statements.iteration import element_of
 
 
@@ -48,9 +49,11 @@ def set_display(frame: Frame, node: ast.Set) -> Value:
 def dictionary(frame: Frame, node: ast.Dict) -> Value:
     members: dict[object, Value] = {}
     known = True
+    opened: list[Value] = []
     for key, item in zip(node.keys, node.values, strict=True):
         value = evaluate(frame, item)
         if key is None:
+            opened.append(value)
             if value.kind == TREE and value.data.__class__ is dict:
                 members.update(value.data)
             else:
@@ -63,7 +66,7 @@ def dictionary(frame: Frame, node: ast.Dict) -> Value:
         else:
             known = False
             members[object()] = value
-    origin = Origin(frame.module, node, "dict", frame.branches)
+    origin = Origin(frame.module, node, "dict", handed_on(opened, node.keys) or frame.branches)
     if known:
         return tree(members, origin)
     joined: Value | None = None

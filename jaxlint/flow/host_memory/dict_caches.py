@@ -12,6 +12,7 @@ from jaxlint.flow.facts import CacheStore
 from jaxlint.flow.frame import Call, Frame, evaluate
 from jaxlint.flow.host_memory.cache_entries import is_array, is_compiled, key_open_of, pinned_by
 from jaxlint.flow.host_memory.keys import Key, is_executable
+from jaxlint.flow.host_memory.missing import words_asked
 from jaxlint.index.walking import nodes_of
 from jaxlint.index.written_names import dotted_name
 
@@ -61,7 +62,8 @@ class PendingFill:
             value_is_array=is_array(self.value),
             value_is_boundary=self.value.kind == BOUNDARY or is_compiled(self.value),
             evicts=evicts,
-            key_made_of=frozenset(Key(frame.module, scope, self.index_node).words),
+            key_made_of=words_asked(frame.module, set(_holders(frame, self.container)))
+            | Key(frame.module, scope, self.index_node).words,
             executable=self.value.kind == BOUNDARY or is_executable(frame.module, scope, self.source),
             pins=pinned_by([self.index, *parts(self.index)]),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxlint.flow.boundaries.described import describe
@@ -11,7 +11,7 @@ from jaxlint.flow.domain.boundary_state import BoundaryState
 from jaxlint.flow.domain.kinds import FOREIGN, TREE, UNKNOWN
 from jaxlint.flow.domain.origin_words import FEW
 from jaxlint.flow.domain.tags import RAGGED
-from jaxlint.flow.domain.values import PER_ITERATION, Value
+from jaxlint.flow.domain.values import PER_ITERATION, Origin, Value
 from jaxlint.flow.facts import UnstableStructure
 from jaxlint.flow.frame import Frame
 from jaxlint.flow.pending import PendingFact
@@ -20,7 +20,8 @@ from jaxlint.flow.retrace.restarts import runs_again
 from jaxlint.flow.retrace.windows import filling
 from jaxlint.flow.shapes.lengths import changing
 from jaxlint.flow.syntax.bindings import bindings_of, look
-from jaxlint.index.written_names import dotted_name
+from jaxlint.index.walking import walk
+from jaxlint.index.written_names import dotted_name, last_name
 
 if TYPE_CHECKING:
     from jaxlint.flow.boundaries.crossing import Passed
@@ -36,7 +37,7 @@ class OptionalKey(NamedTuple):
     key: object
     module: LoadedModule
     node: ast.AST
-    test: ast.If
+    test: ast.If | ast.IfExp
     drawn_in: Frame | None = None
 
 
@@ -110,6 +111,43 @@ def key_stored(frame: Frame, owner: Value, key: object, target: ast.AST) -> None
         owner.origin = origin._replace(extra=OptionalKey(key, frame.module, target, inner[0], drawn_in))
 
 
+def keys_stored(frame: Frame, owner: Value, keys: Iterable[object], node: ast.AST) -> None:
+    """`owner.update(key=…)`."""
+    for key in keys if frame.branches and not frame.level else ():
+        key_stored(frame, owner, key, node)
+
+
+def either(frame: Frame, node: ast.IfExp, body: Value, orelse: Value, joined: Value) -> Value:
+    """`{"mask": m} if masked else {}`: a dict that has a key of which the other knows nothing."""
+    if frame.level or joined.kind != TREE or not (body.data.__class__ is dict is orelse.data.__class__):
+        return joined
+    keys = [key for key in (*body.data, *orelse.data) if not (key in body.data and key in orelse.data)]
+    if not keys or not isinstance(keys[0], str) or _asks_for_none(node.test):
+        return joined
+    drawn_in = None if varies(frame, node.test) else _drawn_in(frame, node.test)
+    if drawn_in is None and not varies(frame, node.test):
+        return joined
+    key = OptionalKey(keys[0], frame.module, node, node, drawn_in)
+    return joined.but(origin=Origin(frame.module, node, "dict", key))
+
+
+def _asks_for_none(test: ast.expr) -> bool:
+    """What a loop brings is mostly there always, or never."""
+    return any(
+        isinstance(op, (ast.Is, ast.IsNot)) for n in walk(test) if isinstance(n, ast.Compare) for op in n.ops
+    )
+
+
+def handed_on(values: Iterable[Value], keys: Iterable[ast.expr | None]) -> OptionalKey | None:
+    """The optional key of what a dict is put together from, if it has no such key besides."""
+    written = {key.value for key in keys if isinstance(key, ast.Constant)}
+    for value in values:
+        key = value.origin.extra if value.kind == TREE and value.origin is not None else None
+        if isinstance(key, OptionalKey) and key.key not in written:
+            return key
+    return None
+
+
 def _keys(owner: Value) -> set[object] | None:
     """The keys of a dict, or of `{k: … for k in ("a", "b")}`; None where they are not known."""
     if owner.data.__class__ is dict:
@@ -137,10 +175,11 @@ def _on_both_sides(branch: ast.If, key: object) -> bool:
 
 
 def _stored_keys(side: list[ast.stmt]) -> set[object]:
-    stores = (n for statement in side for n in ast.walk(statement) if isinstance(n, ast.Subscript))
-    return {
-        n.slice.value for n in stores if isinstance(n.ctx, ast.Store) and isinstance(n.slice, ast.Constant)
-    }
+    nodes = [n for statement in side for n in ast.walk(statement)]
+    stores = (n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    calls = (n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) == "update")
+    given = {k.arg for call in calls for k in call.keywords}
+    return given | {n.slice.value for n in stores if isinstance(n.slice, ast.Constant)}
 
 
 # ---------------------------------------------------------------- values

@@ -99,7 +99,7 @@ def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> V
     element = element_of(iterable)
     most = FEW if isinstance(loop, (ast.For, ast.AsyncFor)) else LITERAL_DISPLAY
     if iterable.data.__class__ is list:
-        bounded = len(iterable.data) <= most
+        bounded = len(iterable.data) <= most or _distinct(iterable.data) <= most
     else:  # a generator or a comprehension that goes through few values itself
         bounded = element.kind == SCALAR and element.varies >= PER_ITERATION and bool(element.tags & BOUNDED)
     origin = element.origin or Origin(frame.module, source, "list element")
@@ -111,6 +111,22 @@ def iterated(frame: Frame, iterable: Value, source: ast.AST, loop: ast.AST) -> V
         each = chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
         return Value(TREE, PER_ITERATION, each.tags, [UNKNOWN_VALUE, *(parts(each) or [each])[-1:]])
     return chosen(frame, each, iterable, source) if iterable.data.__class__ is list else each
+
+
+def _distinct(members: list[Value]) -> int:
+    """How many members a display has, each number or row of numbers counted once."""
+    known = [_written(v) for v in members]
+    return known.count(None) + len(set(known) - {None})
+
+
+def _written(value: Value) -> tuple[object, ...] | None:
+    """What stands in the source; None for what is known in part only."""
+    if value.kind == CONSTANT and isinstance(value.data, (int, float, str)):
+        return (type(value.data), value.data)
+    if value.kind == TREE and value.data.__class__ is list:
+        row = tuple(_written(v) for v in value.data)
+        return None if None in row else row
+    return None
 
 
 def _are_alike(sequence: Value) -> bool:
