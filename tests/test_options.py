@@ -8,6 +8,7 @@ import pytest
 
 from jaxlint import registry
 from jaxlint.check import check
+from jaxlint.finding import Applicability
 from jaxlint.project.files import discover
 from jaxlint.project.root import Project
 from jaxlint.project.settings import Settings
@@ -81,3 +82,19 @@ def test_options_that_say_nothing(tmp_path: Path, number: str) -> None:
 def test_chunk_that_is_an_option(tmp_path: Path) -> None:
     assert "by the default of `options.chunk`" in messages(tmp_path, chunk="options.chunk")["JAX305"]
     assert "JAX305" not in messages(tmp_path, chunk="options.few")
+
+
+def test_a_default_makes_no_fix_safe(tmp_path: Path) -> None:
+    """With `--steps 0` there is no last entry, but there is a carry."""
+    (tmp_path / "program.py").write_text(
+        "import argparse\n\nimport jax\n\nparser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--steps", type=int, default=20)\noptions = parser.parse_args()\n\n\n'
+        "def body(c, _):\n    c = c * 1.01\n    return c, c\n\n\n"
+        "@jax.jit\ndef run(x):\n    _, ys = jax.lax.scan(body, x, None, length=options.steps)\n    return ys[-1]\n"
+    )
+    project = Project("", Settings(), [str(tmp_path)])
+    files = discover([str(tmp_path)], project).files
+    (found,) = check(files, project, Settings(), registry.load(), jobs=1, cache=False)
+    assert found.code == "JAX303"
+    assert found.fix is not None
+    assert found.fix.applicability is Applicability.UNSAFE

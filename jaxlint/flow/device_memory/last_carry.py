@@ -32,11 +32,11 @@ def runs_forward(call: Call) -> bool:
 
 def takes_a_step(call: Call, frame: Frame) -> bool:
     """Whether a scan surely runs its body: of no steps there is no last entry, but a carry. What a function is
-    passed is not known, whatever the calls in view pass."""
+    passed is not known, whatever the calls in view pass, nor what the command line will say."""
     function = frame.function
     if function is not None and function.parent is not None:
         return False  # its names may be those of the function around
-    shapes = ArrayShapes(frame.run.program)
+    shapes = ArrayShapes(frame.run.program, sure=True)
     scope = Scope(frame.module, function.node if function is not None else frame.module.tree, {})
     length, rows = call.argument_node(3, "length"), call.argument_node(2, "xs")
     steps = shapes.of(length, scope) if isinstance(length, ast.expr) else None

@@ -27,8 +27,10 @@ _CALLS = 4  # of one function, to know what it is passed
 class ArrayShapes:
     """Evaluates expressions to shapes and numbers."""
 
-    def __init__(self, program: Program, besides: ast.AST | None = None) -> None:
-        """`besides` is an expression that does not count as binding a name: what a call makes of that very name."""
+    def __init__(self, program: Program, besides: ast.AST | None = None, sure: bool = False) -> None:
+        """`besides` is an expression that does not count as binding a name: what a call makes of that very name.
+        `sure` leaves out the defaults of the command line, which a user may override."""
+        self._sure = sure
         self._callees = Callees(program)
         self._besides = besides
         self._assumed: dict[tuple[int, str], Known] = {}  # what names are while they are looked up
@@ -73,7 +75,7 @@ class ArrayShapes:
         if isinstance(node, ast.Attribute):
             if isinstance(node.value, ast.Name) and node.value.id == "self":
                 return self._field(node.attr, scope)
-            option = option_default(scope.module, node)
+            option = option_default(scope.module, node) if not self._sure else None
             return (
                 shape_values.attribute(self.of(node.value, scope), node.attr)
                 if option is None
