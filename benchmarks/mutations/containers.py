@@ -34,8 +34,8 @@ def into_class(source: str, chance: random.Random) -> dict[str, str] | None:
         return None
     new = {name: f"self.{name}" for name in kept}
     made = ast.parse("class Runner:\n def __init__(self): pass\n def run(self): pass\n\nRunner().run()")
-    made.body[0].body[0].body = replaced(setup, new)  # type: ignore[attr-defined]
-    made.body[0].body[1].body = replaced(rest, new)  # type: ignore[attr-defined]
+    made.body[0].body[0].body = replaced(setup, new)  # type: ignore[attr-defined]  # by the text parsed above
+    made.body[0].body[1].body = replaced(rest, new)  # type: ignore[attr-defined]  # by the text parsed above
     return {MAIN: ast.unparse(ast.Module([*(s for s in tree.body if s not in moved), *made.body], []))}
 
 
@@ -65,7 +65,7 @@ def _constants_moved(source: str, head: str, line: str, owner: str) -> dict[str,
     if not constants or owner in bound(tree):
         return None
     lines = (
-        line.format(name=name, kind=type(s.value.value).__name__, value=repr(s.value.value))  # type: ignore[attr-defined]
+        line.format(name=name, kind=type(s.value.value).__name__, value=repr(s.value.value))  # type: ignore[attr-defined]  # a constant
         for name, s in constants.items()
     )
     made = ast.parse(head.format("".join(lines)))

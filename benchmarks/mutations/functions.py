@@ -43,7 +43,7 @@ def extract_round(source: str, chance: random.Random) -> dict[str, str] | None:
             *declared,
             *loop.body,
             *(ast.parse(f"return {names}", mode="exec").body if given else []),
-        ]  # type: ignore[attr-defined]
+        ]  # type: ignore[attr-defined]  # by the text parsed above
         call = f"one_round({', '.join(taken)})"
         loop.body = ast.parse(f"{names} = {call}" if given else call).body
         body[index:index] = made
@@ -63,7 +63,7 @@ def into_generator(source: str, chance: random.Random) -> dict[str, str] | None:
         if loaded([loop.iter]) & stored(loop.body):
             continue
         made = ast.parse("def rounds():\n for x in x: yield x").body
-        made[0].body = [  # type: ignore[attr-defined]
+        made[0].body = [  # type: ignore[attr-defined]  # by the text parsed above
             ast.For(ast.Name("one", ast.Store()), loop.iter, ast.parse("yield one").body, [], lineno=0)
         ]
         loop.iter = ast.parse("rounds()", mode="eval").body
@@ -79,7 +79,7 @@ def into_factory(source: str, chance: random.Random) -> dict[str, str] | None:
     for function in functions:
         name, maker = function.name, f"make_{function.name}"
         made = ast.parse(f"def {maker}():\n pass\n return {name}\n\n{name} = {maker}()").body
-        made[0].body[0] = function  # type: ignore[attr-defined]
+        made[0].body[0] = function  # type: ignore[attr-defined]  # by the text parsed above
         index = tree.body.index(function)
         tree.body[index : index + 1] = made
     return {MAIN: ast.unparse(tree)} if functions else None
@@ -102,7 +102,7 @@ def into_statics(source: str, chance: random.Random) -> dict[str, str] | None:
     new = {name: f"Parts.{name}" for name in names}
     for function in functions:
         function.decorator_list.insert(0, ast.Name("staticmethod", ast.Load()))
-    made[0].body = replaced(list(functions), new)  # type: ignore[attr-defined]
+    made[0].body = replaced(list(functions), new)  # type: ignore[attr-defined]  # by the text parsed above
     before = [s for s in tree.body[:last] if s not in functions]
     body = [*replaced(before, new), *made, *replaced(tree.body[last + 1 :], new)]
     return {MAIN: ast.unparse(ast.Module(body, []))}
@@ -115,7 +115,7 @@ def into_async(source: str, chance: random.Random) -> dict[str, str] | None:
     if not moved or "main" in bound(tree):
         return None
     tail = ast.parse("import asyncio\n\nasync def main(): pass\n\nasyncio.run(main())").body
-    tail[1].body = moved  # type: ignore[attr-defined]
+    tail[1].body = moved  # type: ignore[attr-defined]  # by the text parsed above
     return {MAIN: ast.unparse(ast.Module([*(s for s in tree.body if s not in moved), *tail], []))}
 
 
